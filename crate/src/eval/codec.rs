@@ -4,7 +4,7 @@
 
 use shakmaty::{Color, Square};
 
-use super::numbers::{BlockNumbers, NUMBER_NAMES, NUMBERS};
+use super::numbers::{BlockNumbers, NUMBERS};
 #[cfg(feature = "write")]
 use super::numbers::{check, encode_numbers};
 use super::{Evaluation, PositionEval, Pv};
@@ -132,12 +132,7 @@ impl Sealed for PositionEval {}
 impl Record for PositionEval {
     const BLOCK_WEIGHT: usize = 5_000 * 8;
     const KIND: &'static str = "evaluations";
-    const COLUMNS: &'static [&'static str] = &{
-        let mut names = [""; NUMBERS + moves::COLUMNS];
-        names.split_at_mut(NUMBERS).0.copy_from_slice(&NUMBER_NAMES);
-        names.split_at_mut(NUMBERS).1.copy_from_slice(&moves::NAMES);
-        names
-    };
+    const COLUMNS: usize = NUMBERS + moves::COLUMNS;
     const TOTALS: &'static [&'static str] = &["evaluations", "pvs"];
     type BlockColumns = BlockColumns;
 

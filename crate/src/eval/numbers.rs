@@ -40,21 +40,6 @@ const BITS: usize = 10;
 /// Number of columns before the columns of the lines.
 pub(super) const NUMBERS: usize = 11;
 
-/// Names of the columns of the numbers.
-pub(super) const NUMBER_NAMES: [&str; NUMBERS] = [
-    "evaluations",
-    "PVs, best",
-    "PVs, other",
-    "depths, best",
-    "depths, other",
-    "kilonodes",
-    "scores, root",
-    "scores, child",
-    "scores, next PV",
-    "scores, other",
-    "low bits",
-];
-
 /// The integer of mate in 0 moves; that of mate in *m* moves is *m* less.
 const MATE: i64 = Score::MAX_CP as i64 + Score::MAX_MATE as i64 + 1;
 

@@ -22,17 +22,6 @@ pub(crate) struct LineInfo {
 /// Number of columns.
 pub(crate) const COLUMNS: usize = WIDE + 1;
 
-/// Names of the columns, for statistics.
-pub(crate) const NAMES: [&str; COLUMNS] = [
-    "shared, first PV",
-    "shared, next PV",
-    "shared source",
-    "lengths, shallow",
-    "lengths, deep",
-    "ranks",
-    "wide ranks",
-];
-
 /// Number of moves shared with an earlier line: first the column for first PVs, then the column for other PVs.
 pub(crate) const SHARED: usize = 0;
 /// The number of that earlier line.

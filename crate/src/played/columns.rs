@@ -22,33 +22,8 @@ pub const REFERENCE: usize = 20;
 pub const REFERENCE_HIGH: usize = 21;
 pub const REFERENCE_LOW: usize = 23;
 
-/// Names of the columns.
-pub const NAMES: &[&str] = &[
-    "arrivals",
-    "more arrivals",
-    "arrived, White's wins",
-    "arrived, draws",
-    "next of one game",
-    "last of one game",
-    "shares of steps",
-    "other shares",
-    "ranks",
-    "White's wins",
-    "draws",
-    "low bits",
-    "layout",
-    "buckets of one game",
-    "arrived, buckets",
-    "buckets",
-    "games without a rating",
-    "arrived, ratings",
-    "ratings",
-    "missing references",
-    "known references",
-    "references, ratings",
-    "references, results",
-    "references, ids",
-];
+/// Number of columns.
+pub const COLUMNS: usize = 24;
 
 /// The code of all numbers: most are small, any may be large.
 const NUMBER: Octaves = Octaves {
@@ -70,7 +45,7 @@ pub trait NumberCoder {
 
 /// Reads numbers from the columns of a block.
 pub struct ColumnReader<'a> {
-    columns: [Values<'a>; NAMES.len()],
+    columns: [Values<'a>; COLUMNS],
     bits: Bits<'a>,
 }
 
@@ -86,7 +61,7 @@ impl<'a> ColumnReader<'a> {
     /// Checks that all columns end here.
     pub fn finish(&self) -> Result<(), ColumnError> {
         let is_read_here = |column: &usize| ![BITS, LAYOUT].contains(column);
-        (0..NAMES.len())
+        (0..COLUMNS)
             .filter(is_read_here)
             .try_for_each(|column| self.columns[column].finish())?;
         self.bits.finish()

@@ -7,7 +7,7 @@ use super::block_columns::{BlockColumns, is_step};
 use super::block_games::BlockGames;
 #[cfg(feature = "write")]
 use super::columns::ColumnWriter;
-use super::columns::{ColumnReader, LAYOUT, NAMES};
+use super::columns::{self, ColumnReader, LAYOUT};
 use super::layout::Layout;
 use super::played_moves::{Played, PlayedMove};
 use super::traversal::Traversal;
@@ -22,8 +22,8 @@ impl Sealed for Played {}
 impl Record for Played {
     const BLOCK_WEIGHT: usize = 4_000 * 8;
     const KIND: &'static str = "moves";
-    const COLUMNS: &'static [&'static str] = NAMES;
-    const OPTIONAL_COLUMNS: usize = NAMES.len() - LAYOUT;
+    const COLUMNS: usize = columns::COLUMNS;
+    const OPTIONAL_COLUMNS: usize = columns::COLUMNS - LAYOUT;
     const TOTALS: &'static [&'static str] = &["moves"];
     type BlockColumns = BlockColumns;
 

@@ -43,7 +43,7 @@ impl<R: Record> Block<R> {
     pub const MAX_BYTES: usize = MAX_FRAME;
 
     /// The number of the first column of the records; those of the positions come before it.
-    pub(crate) const FIRST: usize = forest::COLUMNS.len();
+    pub(crate) const FIRST: usize = forest::COLUMNS;
 
     /// Checks and decompresses a block.
     ///
@@ -53,8 +53,7 @@ impl<R: Record> Block<R> {
     pub fn open(bytes: &[u8], at: &Chunk) -> Result<Block<R>, TableError> {
         let frame = at.unseal(bytes)?;
         let open = || {
-            let columns =
-                Columns::open(frame, Self::FIRST + R::COLUMNS.len(), R::OPTIONAL_COLUMNS)?;
+            let columns = Columns::open(frame, Self::FIRST + R::COLUMNS, R::OPTIONAL_COLUMNS)?;
             let forest = Forest::decode(&columns)?;
             let turns: Vec<_> = forest.nodes.iter().map(|node| node.turn).collect();
             let decoded = R::decode_columns(&columns, Self::FIRST, &turns, &forest.parents)?;
@@ -73,11 +72,6 @@ impl<R: Record> Block<R> {
             }),
             Err(error) => Err(at.error(ChunkErrorKind::Columns(error))),
         }
-    }
-
-    /// Names of a block's columns, in order.
-    pub fn column_names() -> impl Iterator<Item = &'static str> {
-        forest::COLUMNS.iter().chain(R::COLUMNS).copied()
     }
 
     /// Returns the number of records.
@@ -188,7 +182,6 @@ impl<R: Record> Block<R> {
             bytes,
             positions,
             totals,
-            columns: Vec::new(),
             origin,
             first,
             last,

@@ -350,12 +350,9 @@ impl BitWriter {
     }
 }
 
-/// Compresses columns into one frame and appends the seal; also returns the compressed size of each column.
+/// Compresses columns into one frame and appends the seal.
 #[cfg(feature = "write")]
-pub(crate) fn compress(
-    columns: &[Vec<u8>],
-    level: i32,
-) -> Result<(Vec<u8>, Vec<usize>), ColumnError> {
+pub(crate) fn compress(columns: &[Vec<u8>], level: i32) -> Result<Vec<u8>, ColumnError> {
     use std::cell::RefCell;
 
     use zstd_safe::{CCtx, get_error_name};
@@ -381,7 +378,7 @@ pub(crate) fn compress(
     })
 }
 
-/// Compresses columns and their header to a sealed frame. Returns the frame and the compressed size of each column.
+/// Compresses columns and their header to a sealed frame.
 #[cfg(feature = "write")]
 fn compress_with(
     context: &mut zstd_safe::CCtx<'static>,
@@ -389,7 +386,7 @@ fn compress_with(
     columns: &[Vec<u8>],
     size: usize,
     level: i32,
-) -> Result<(Vec<u8>, Vec<usize>), usize> {
+) -> Result<Vec<u8>, usize> {
     use zstd_safe::zstd_sys::ZSTD_EndDirective::{ZSTD_e_end, ZSTD_e_flush};
     use zstd_safe::{CParameter, InBuffer, OutBuffer, ResetDirective, compress_bound};
 
@@ -403,9 +400,7 @@ fn compress_with(
     // A zstd block header has three bytes; a zstd block may end at every column and at the header.
     let mut frame = vec![0; compress_bound(size) + 16 * (columns.len() + 2)];
     let mut output = OutBuffer::around(&mut frame[..]);
-    let mut sizes = Vec::with_capacity(columns.len());
     let last = columns.iter().rposition(|column| !column.is_empty());
-    let mut before = 0;
     for (n, column) in core::iter::once(header).chain(columns).enumerate() {
         let end = if n == last.map_or(0, |last| last + 1) {
             ZSTD_e_end
@@ -416,13 +411,9 @@ fn compress_with(
             let mut input = InBuffer::around(column);
             while context.compress_stream2(&mut output, &mut input, end)? != 0 {}
         }
-        if n > 0 {
-            sizes.push(output.pos() - before);
-        }
-        before = output.pos();
     }
     let length = output.pos();
     frame.truncate(length);
     super::chunk::seal(&mut frame);
-    Ok((frame, sizes))
+    Ok(frame)
 }

@@ -29,24 +29,8 @@ const PAWN_CODES_HIGH: usize = 7;
 const MATERIAL_KINDS: usize = 8;
 const MATERIAL_COUNTS: usize = 9;
 const SQUARES: usize = 10;
-/// Names of the columns of a forest.
-pub(crate) const COLUMNS: &[&str] = &[
-    "links",
-    "step pieces",
-    "step targets",
-    "root flags",
-    "root rights",
-    "root pawn files",
-    "root pawns",
-    "root pawns, high",
-    "root material kinds",
-    "root material",
-    "root kings",
-    "root queens",
-    "root rooks",
-    "root bishops",
-    "root knights",
-];
+/// Number of columns of a forest.
+pub(crate) const COLUMNS: usize = 15;
 
 /// Maximum number of positions of a block. It limits the memory of a reader.
 pub(crate) const MAX_POSITIONS: usize = 1 << 13;
@@ -275,7 +259,7 @@ fn decode_step(
 
 /// Reads roots, each coded by its differences from the one before.
 struct RootReader<'a> {
-    columns: [Values<'a>; COLUMNS.len()],
+    columns: [Values<'a>; COLUMNS],
     files: [u16; 8],
     counts: [u8; 8],
     squares: [Vec<Square>; 10],

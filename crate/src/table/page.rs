@@ -313,5 +313,5 @@ pub(super) fn encode(
     columns[FILES] = files.concat();
     leb128::push(&mut columns[HASHES], list);
     columns[HASHES].extend_from_slice(&ContentHash::of(&hashes).to_bytes());
-    Ok((compress(&columns, level)?.0, hashes))
+    Ok((compress(&columns, level)?, hashes))
 }

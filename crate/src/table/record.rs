@@ -20,8 +20,8 @@ pub(crate) mod sealed {
 pub trait Record: sealed::Sealed + Sized + Send + Sync + 'static {
     /// The kind's name in a manifest.
     const KIND: &'static str;
-    /// Names of the columns of the records in a block.
-    const COLUMNS: &'static [&'static str];
+    /// Number of columns of the records in a block.
+    const COLUMNS: usize;
     /// Number of columns at the end that are omitted if all of them are empty.
     const OPTIONAL_COLUMNS: usize = 0;
     /// The decoded numbers of a block in memory, for decoding single records.

@@ -14,7 +14,6 @@ use shelfish::table::{
     Block, Chunk, EncodedBlock, Manifest, Record, RecordWeight, Shard, StoredRecord, TableError,
 };
 
-use crate::database::columns::column_bytes;
 use crate::database::scan::{RawBlock, Scan, ScanError};
 use crate::database::{self, DatabaseSource, DatabaseSourceError, OpenError};
 use crate::system::ordered::{Ordered, ordered};
@@ -387,13 +386,8 @@ impl<R: Record + Clone> BaseRecord<R> {
         }
         match &block.content {
             Content::Whole(whole, bytes) if count == block.record_weights.len() => {
-                let mut copy = whole
-                    .reuse(bytes.clone())
-                    .map_err(|error| block.error(error))?;
-                let columns = column_bytes(bytes, Block::<R>::column_names().count())
-                    .map_err(|error| block.error(error))?;
-                copy.columns = columns.iter().map(|&bytes| bytes as usize).collect();
-                Ok(Some(copy))
+                let copy = whole.reuse(bytes.clone());
+                copy.map(Some).map_err(|error| block.error(error))
             }
             _ => Ok(None),
         }

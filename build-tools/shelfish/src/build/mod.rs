@@ -185,9 +185,6 @@ pub struct Files {
     /// The hash that pins the manifest.
     #[serde(serialize_with = "crate::terminal::report::as_text")]
     pub integrity: Integrity,
-    /// Size of each column of the blocks, in bytes.
-    #[serde(serialize_with = "crate::terminal::report::as_map")]
-    pub columns: Vec<(&'static str, u64)>,
     /// Number of blocks.
     pub blocks: u64,
     /// Number of blocks that were copied from a base.
@@ -211,7 +208,6 @@ impl Files {
     ) -> Result<Files, BuildError> {
         let Written {
             manifest,
-            columns,
             blocks,
             blocks_kept,
             ..
@@ -221,7 +217,6 @@ impl Files {
             positions: manifest.positions,
             bytes: manifest.bytes(),
             integrity: Integrity::of(&bytes),
-            columns: columns.clone(),
             blocks: *blocks,
             blocks_kept: *blocks_kept,
             base_positions,

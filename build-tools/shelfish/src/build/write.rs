@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use shelfish::position::Key;
 use shelfish::table::{
-    Block, Cutter, EncodedBlock, KeptShard, Manifest, Record as _, TableWriter, WriterOptions,
+    Cutter, EncodedBlock, KeptShard, Manifest, Record as _, TableWriter, WriterOptions,
     encode_block_of,
 };
 
@@ -26,8 +26,6 @@ use crate::terminal::progress::{Progress, Work};
 pub struct Written {
     /// The manifest.
     pub manifest: Manifest,
-    /// Size of each column of the blocks in bytes, in the order of [`Block::column_names`].
-    pub columns: Vec<(&'static str, u64)>,
     /// Number of blocks.
     pub blocks: u64,
     /// Number of blocks that were copied from a base.
@@ -91,8 +89,6 @@ fn write_table<K: Kind>(
         .with_kept(std::mem::take(&mut content.kept));
     let mut writer =
         TableWriter::<K::Record>::create(&options.out, workspace.dir(), writer_options);
-    let names = Block::<K::Record>::column_names();
-    let mut columns: Vec<_> = names.map(|name| (name, 0)).collect();
     let (min_bytes, max_bytes) = (content.min_bytes, options.max_bytes.unwrap_or(u64::MAX));
     let (mut blocks, mut blocks_kept, mut over_limit) = (0, 0, OverLimit::default());
     let join = Join::new(options, run_files, content)?;
@@ -129,9 +125,6 @@ fn write_table<K: Kind>(
                 positions,
             });
         }
-        for ((_, sum), bytes) in columns.iter_mut().zip(&block.columns) {
-            *sum += *bytes as u64;
-        }
     }
     drop(progress);
     let taken = writer.bytes();
@@ -155,7 +148,6 @@ fn write_table<K: Kind>(
     rejects.map_or(Ok(()), RejectFile::flush)?;
     Ok(Written {
         manifest: table.publish()?,
-        columns,
         blocks,
         blocks_kept,
         over_limit,

@@ -2,7 +2,6 @@
 
 pub mod blocking;
 pub mod cache;
-pub mod columns;
 pub mod endgames;
 mod open_error;
 pub mod scan;

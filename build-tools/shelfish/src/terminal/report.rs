@@ -63,11 +63,3 @@ pub fn as_text<T: fmt::Display, S: Serializer>(
 ) -> Result<S::Ok, S::Error> {
     serializer.collect_str(value)
 }
-
-/// Serializes named numbers as an object in their order.
-pub fn as_map<S: Serializer>(
-    numbers: &[(&'static str, u64)],
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(numbers.iter().copied())
-}

@@ -27,8 +27,6 @@ pub struct EncodedBlock {
     pub positions: u64,
     /// The totals of its records, in the order of [`Record::TOTALS`].
     pub totals: Vec<u64>,
-    /// Compressed bytes of each column that it has, in the order of [`Block::column_names`].
-    pub columns: Vec<usize>,
     /// Location of the block in another table, if the block is a copy.
     pub origin: Option<BlockOrigin>,
     pub(super) first: Key,
@@ -83,7 +81,7 @@ pub fn encode_block_of<R: Record>(
         .iter()
         .map(|record| Node::new(record.position().chess()))
         .collect();
-    let mut columns = vec![Vec::new(); forest::COLUMNS.len() + R::COLUMNS.len()];
+    let mut columns = vec![Vec::new(); forest::COLUMNS + R::COLUMNS];
     let is_preferred = |n: usize, from, to| records[n].has_step(from, to);
     let Written {
         order,
@@ -110,14 +108,14 @@ pub fn encode_block_of<R: Record>(
         &stored,
         &parents,
         &|n| steps[n],
-        &mut columns[forest::COLUMNS.len()..],
+        &mut columns[forest::COLUMNS..],
     )
     .map_err(error_of)?;
     let least = columns.len() - R::OPTIONAL_COLUMNS;
     if columns[least..].iter().all(Vec::is_empty) {
         columns.truncate(least);
     }
-    let (bytes, columns) = compress(&columns, LEVEL).map_err(error_of)?;
+    let bytes = compress(&columns, LEVEL).map_err(error_of)?;
     let mut totals = vec![0; R::TOTALS.len()];
     records.iter().for_each(|record| record.count(&mut totals));
     let too_many = records.len() > forest::MAX_POSITIONS
@@ -131,7 +129,6 @@ pub fn encode_block_of<R: Record>(
         bytes,
         positions: records.len() as u64,
         totals,
-        columns,
         origin: None,
         first,
         last,
