@@ -19,48 +19,64 @@ import { Worker, isMainThread, workerData } from "node:worker_threads";
 import binaryen from "binaryen";
 import { build } from "esbuild";
 
-/** Files of the package with their source at the top of this folder: minified, or with the lines of an error, which Node shows. */
-const MINIFIED = [
-  "index",
-  "inline",
-  "worker",
-  "endgames",
-  "openings",
-  "analysis",
-  "engine",
-  "engine-worker",
-  "uci",
-  "react",
-  "elements",
-  "lichess",
-  "lichess-moves",
-];
-const READABLE = [
-  "node",
-  "workerd",
-  "endgames-node",
-  "endgames-workerd",
-  "analysis-inline",
-  "analysis-workerd",
-  "engine-inline",
-  "lichess-node",
-  "cli",
-];
+/**
+ * Files of the package by name: the source at the top of this folder, and where the file finds its module. `url`: next to the
+ * JavaScript, by an expression that bundlers recognise. `text`: in the file itself, because bundles of servers omit files. `compiled`:
+ * Cloudflare's Workers only run modules that were compiled at the upload. Files of servers are not minified, because Node shows the
+ * lines of an error.
+ */
+const FILES = {
+  index: ["index", "shelfish", "url"],
+  inline: ["index", "shelfish", "text"],
+  node: ["index", "shelfish", "text", "directory"],
+  workerd: ["index", "shelfish", "compiled"],
+  endgames: ["endgames", "shelfish_endgames", "url"],
+  "endgames-node": ["endgames", "shelfish_endgames", "text", "directory"],
+  "endgames-workerd": ["endgames", "shelfish_endgames", "compiled"],
+  analysis: ["analysis", "shelfish_analysis", "url"],
+  "analysis-inline": ["analysis", "shelfish_analysis", "text"],
+  "analysis-workerd": ["analysis", "shelfish_analysis", "compiled"],
+  engine: ["engine", "shelfish_engine", "url"],
+  "engine-inline": ["engine-inline", "shelfish_engine", "text"],
+  lichess: ["lichess"],
+  "lichess-moves": ["lichess-moves"],
+  "lichess-node": ["lichess"],
+  "engine-worker": ["engine-worker"],
+  worker: ["worker"],
+  openings: ["openings"],
+  uci: ["uci"],
+  react: ["react"],
+  elements: ["elements"],
+  cli: ["cli"],
+};
+
+/** Returns the entry point of a file, with the place of its module. */
+function entryOf([source, module, place, directory], hash, resolveDir) {
+  if (!module) return { entryPoints: [`${source}.ts`] };
+  const lines = {
+    url: `platform.wasm = () => ({ url: new URL("${module}_bg.wasm", import.meta.url), sha256: "${hash(module)}" });`,
+    text: `import text from "./${MODULES[module]}"; import { decodeModule } from "./shared/decode-module.ts"; platform.wasm = () => decodeModule(text);`,
+    compiled: `import wasm from "./${module}_bg.wasm"; platform.wasm = () => wasm;`,
+  };
+  const folders = directory
+    ? 'import { namedDirectory } from "./shared/directory.ts"; platform.source = namedDirectory;'
+    : "";
+  const contents = `import { platform } from "./shared/load.ts"; ${lines[place]} ${folders} export * from "./${source}.ts";`;
+  return { stdin: { contents, resolveDir, loader: "ts" } };
+}
 
 /** The service worker of the adapter for Lichess: a classic script, which cannot import modules. */
 const SERVICE_WORKER = "shelfish-lichess-sw";
 
-/** Files that these files load when they need them. */
+/** Files that other files load when they need them. */
 const PARTS = [
   "index",
-  "node",
   "endgames",
   "engine",
   "analysis",
   "openings",
   "lichess-moves",
 ].map((name) => `./${name}.js`);
-const LOADERS = ["uci", "react", "elements", "lichess", "lichess-node"];
 
 /** Modules, and the JavaScript that contains their bytes as text. */
 const MODULES = {
@@ -151,8 +167,8 @@ async function main() {
       join(built, "node_modules"),
       "junction",
     );
-  const openings = join(built, "openings/table.js");
-  execFileSync(process.execPath, [join(js, "openings/table.mjs"), openings]);
+  const openings = join(built, "openings-table.ts");
+  execFileSync(process.execPath, [join(js, "openings-table.mjs"), openings]);
   const types = declare(built);
   if (option !== "--types") await Promise.all([types, bundles(built)]);
   await types;
@@ -194,9 +210,7 @@ async function bundles(built) {
       "duplicate-object-key": "silent",
       "empty-import-meta": "silent",
     },
-    define: Object.fromEntries(
-      modules.map((name) => [`SHA256.${name}_bg`, `"${hash(name)}"`]),
-    ),
+    define: { SHA256: `"${hash("shelfish")}"` },
     external: ["./*wasm.js", "./*-text.js", "./*.wasm", "node:*", "react"],
   };
   const own = [...common.external, "./shelfish*.js", "./engine/host.js"];
@@ -209,30 +223,37 @@ async function bundles(built) {
     entryPoints: ["engine/host.ts"],
     outfile: "engine/host.js",
   });
-  /** Bundles an entry into a single file. The first step keeps names for stack traces, except in the adapter for UCI, whose errors
-   * have no stack. The second step adds the JavaScript of wasm-bindgen without names. */
-  const bundle = async (name, minify) => {
-    const parts = LOADERS.includes(name) ? PARTS : [];
+  /** In Node, the adapter for Lichess opens folders too. */
+  const inNode = {
+    name: "node",
+    setup: (build) =>
+      build.onResolve({ filter: /^\.\/index\.js$/ }, () => ({
+        path: "./node.js",
+        external: true,
+      })),
+  };
+  /** Bundles a file. The first step keeps names for stack traces, except in the adapter for UCI, whose errors have no stack. The second
+   * step adds the JavaScript of wasm-bindgen without names. */
+  const bundle = async ([name, file]) => {
     const face = `${name}-face.js`;
+    const parts = PARTS.filter((part) => part !== `./${name}.js`);
     await build({
       ...common,
-      entryPoints: [`${name}.ts`],
+      ...entryOf(file, hash, built),
       outfile: face,
       keepNames: name !== "uci",
       external: [...own, ...parts],
+      plugins: name === "lichess-node" ? [inNode] : [],
     });
     await build({
       ...common,
       entryPoints: [face],
       outfile: join(pkg, `${name}.js`),
-      minify,
-      external: [...common.external, ...parts],
+      minify: !/node|workerd|-inline|cli/.test(name),
+      external: [...common.external, ...parts, "./node.js"],
     });
   };
-  await Promise.all([
-    ...MINIFIED.map((name) => bundle(name, true)),
-    ...READABLE.map((name) => bundle(name, false)),
-  ]);
+  await Promise.all(Object.entries(FILES).map(bundle));
   // The Worker of the engine as a classic script: a script from text cannot import modules.
   const { outputFiles } = await build({
     ...common,
@@ -298,7 +319,13 @@ async function wasm(built, name) {
     join(built, `${name}.d.ts`),
     "export function imports(): WebAssembly.Imports;\nexport function start(instance: WebAssembly.Instance, module: WebAssembly.Module): void;\n",
   );
-  cpSync(join(js, "module.wasm.d.ts"), join(pkg, `${name}_bg.wasm.d.ts`));
+  writeFileSync(
+    join(pkg, `${name}_bg.wasm.d.ts`),
+    `/** The module as the toolchain imports it: compiled, its bytes or its URL. The option \`wasm\` of its entry takes it. */
+declare const wasm: object | string;
+export default wasm;
+`,
+  );
   const workerData = { from, to: join(pkg, `${name}_bg.wasm`) };
   await new Promise((done, fail) =>
     new Worker(new URL(import.meta.url), { workerData })

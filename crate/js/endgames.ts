@@ -1,10 +1,101 @@
-// For browsers: the module is next to the JavaScript. Bundlers recognise this expression.
+// Endgame tables: exact results of positions with few pieces.
 
-import { platform } from "./shared/load.js";
+import { connect } from "./shared/connect.js";
+import { enter, enterSync, ShelfishError } from "./shared/errors.js";
+import { Opened } from "./shared/opened.js";
+import { fenText, type Kinds } from "./shared/options.js";
+import type {
+  CallOptions,
+  EndgameMove,
+  EndgameResult,
+  OpenOptions,
+  Source,
+  Stats,
+} from "./shared/types.js";
+import { imports, open, start } from "./shelfish_endgames.js";
 
-platform.wasm = () => ({
-  url: new URL("shelfish_endgames_bg.wasm", import.meta.url),
-  sha256: SHA256.shelfish_endgames_bg,
-});
+export {
+  type ErrorCode,
+  type ErrorFields,
+  ShelfishError,
+} from "./shared/errors.js";
+export type * from "./shared/types.js";
 
-export * from "./endgames/endgames.js";
+const MODULE = {
+  imports,
+  start,
+  entry: "shelfish/endgames",
+  file: "shelfish_endgames_bg.wasm",
+  call: "openEndgames(url, { wasm })",
+  manifest: "endgames.index",
+};
+
+const PROBE: Kinds<CallOptions> = { signal: "signal", castling: "castling" };
+
+/** Open endgame tables. {@link openEndgames} returns it. */
+export class Endgames extends Opened<Pick<Stats, "requests" | "bytes">> {
+  /** Maximum number of pieces of a table, kings included. */
+  get maxPieces(): number {
+    return enterSync(() => this.reader.maxPieces());
+  }
+
+  /**
+   * Returns the exact result of a position and of all its legal moves.
+   *
+   * Rejects with a {@link ShelfishError}, with code `castling`, `pieces` or `table` if the tables do not contain the position.
+   */
+  probe(fen: string, options?: CallOptions): Promise<EndgameResult> {
+    return this.lookUp("probe", fen, options, PROBE);
+  }
+
+  /**
+   * Returns the exact results of positions, in the same order. The positions share requests. If a position fails, its answer is
+   * the error.
+   *
+   * Rejects with a {@link ShelfishError} if the signal is aborted or the tables are closed.
+   */
+  probeMany(
+    fens: Iterable<string>,
+    options?: CallOptions,
+  ): Promise<Array<EndgameResult | ShelfishError>> {
+    return this.lookUpMany("probeMany", fens, options, PROBE);
+  }
+
+  /**
+   * Returns the best moves of both sides from a position until the next capture, pawn move or checkmate. The line of a draw is
+   * empty.
+   *
+   * Rejects with a {@link ShelfishError}.
+   */
+  line(fen: string, options?: CallOptions): Promise<EndgameMove[]> {
+    return enter(() => {
+      const text = fenText("line", fen);
+      return this.run("line", options, PROBE, (rest, signal) =>
+        this.reader.line(text, rest, signal),
+      );
+    });
+  }
+}
+
+/** Options of `openEndgames`. */
+export type OpenEndgamesOptions = Omit<OpenOptions, "integrity">;
+
+/**
+ * Opens Syzygy tables by the URL of their `endgames.index` (`shelfish endgames index` writes it), or of their folder with a slash
+ * at the end. In Node also by the path of a folder.
+ *
+ * The first call loads the WASM module, which is not the module of evaluations.
+ *
+ * Rejects with a {@link ShelfishError}.
+ */
+export function openEndgames(
+  tables: string | URL | Source,
+  options?: OpenEndgamesOptions,
+): Promise<Endgames> {
+  return enter(
+    async () =>
+      new Endgames(
+        await connect("openEndgames", MODULE, open, tables, options),
+      ),
+  );
+}

@@ -1,13 +1,10 @@
 // Contains the module and the script of the Worker, for Node, Deno and Bun.
 
-import wasm from "./engine-wasm.js";
+// @ts-expect-error The build writes this file.
 import script from "./engine-worker-text.js";
-import { platform } from "./shared/load.js";
-import { decodeModule } from "./shared/decode-module.js";
 import type { EngineWorker } from "./shared/types.js";
 import { workers } from "./engine/engine.js";
 
-platform.wasm = () => decodeModule(wasm);
 workers.advice = "pass openEngine({ worker })";
 workers.make = inNode;
 

@@ -1,6 +1,6 @@
 // For browsers: the module and the Worker are next to the JavaScript. Bundlers recognise these expressions.
 
-import { platform, viteAdvice } from "./shared/load.js";
+import { viteAdvice } from "./shared/load.js";
 import { workers } from "./engine/engine.js";
 
 /** The part of the browser's `trustedTypes` that is needed. */
@@ -22,10 +22,6 @@ function trustedUrl(url: string): string {
   return policy?.createScriptURL(url) ?? url;
 }
 
-platform.wasm = () => ({
-  url: new URL("shelfish_engine_bg.wasm", import.meta.url),
-  sha256: SHA256.shelfish_engine_bg,
-});
 workers.make = () => {
   try {
     return new Worker(new URL("./engine-worker.js", import.meta.url), {

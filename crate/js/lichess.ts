@@ -1,12 +1,12 @@
-// For browsers: the parts are files next to the JavaScript.
+// The entry `shelfish/lichess`: answers requests to the APIs of Lichess from static databases. In Node it opens folders too.
 
 import {
   adapter,
   type LichessFetch,
   type LichessOptions,
-} from "./lichess/lichess.js";
+} from "./lichess/adapter.js";
 
-export type { LichessFetch, LichessOptions } from "./lichess/lichess.js";
+export type { LichessFetch, LichessOptions };
 
 /**
  * Returns a function with the signature of `fetch`, which answers requests to Lichess' cloud evaluation and opening explorer from
@@ -19,15 +19,7 @@ export type { LichessFetch, LichessOptions } from "./lichess/lichess.js";
  * ```
  */
 export const lichessFetch = (options: LichessOptions): LichessFetch =>
-  adapter(
-    {
-      database: async (url) => (await import("./index.js")).openDatabase(url),
-      book: async (url) => (await import("./index.js")).openBook(url),
-      openings: () => import("./openings.js"),
-      moves: () => import("./lichess-moves.js"),
-    },
-    options,
-  );
+  adapter(() => import("./index.js"), options);
 
 /** Loads the names of openings by position, whatever moves led to the position: 35 kB in Brotli. */
 export const openingNames = (): Promise<typeof import("./openings.js")> =>

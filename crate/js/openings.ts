@@ -1,7 +1,7 @@
 // Names of openings by position, whatever moves led to the position.
 
 import type { Opening } from "./shared/types.js";
-import { ecos, moves, names } from "./openings/table.js";
+import { ecos, moves, names } from "./openings-table.js";
 
 export type { Opening } from "./shared/types.js";
 

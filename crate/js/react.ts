@@ -15,9 +15,9 @@ import {
   type OpenOrigins,
   type Origins,
   use,
-} from "./origins/origins.js";
+} from "./elements/origins.js";
 
-export type { Origins } from "./origins/origins.js";
+export type { Origins } from "./elements/origins.js";
 
 /** The state of an answer. */
 export interface Answer<T> {

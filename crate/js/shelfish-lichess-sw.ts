@@ -1,9 +1,7 @@
 // A service worker that answers requests of unchanged pages to the APIs of Lichess. A classic script, alone or by `importScripts`.
 
 import { openBook, openDatabase } from "./index.js";
-import * as moves from "./lichess-moves.js";
-import { adapter } from "./lichess/lichess.js";
-import * as openings from "./openings.js";
+import { adapter } from "./lichess/adapter.js";
 
 interface Extendable extends Event {
   waitUntil(promise: Promise<unknown>): void;
@@ -13,6 +11,9 @@ interface Fetching extends Extendable {
   readonly request: Request;
   respondWith(response: Promise<Response>): void;
 }
+
+/** The hash of the module. The build defines it. */
+declare const SHA256: string;
 
 declare const self: {
   location: { href: string };
@@ -36,17 +37,15 @@ if (!database && !book && !masters)
 
 /** URL of the module. An old module in a cache has another URL. */
 const wasm = new URL(
-  `shelfish_bg.wasm?${SHA256.shelfish_bg}`,
+  `shelfish_bg.wasm?${SHA256}`,
   new URL(value("wasm") ?? ".", self.location.href),
 );
 
 const lichessFetch = adapter(
-  {
-    database: (url) => openDatabase(url, { wasm }),
-    book: (url) => openBook(url, { wasm }),
-    openings: async () => openings,
-    moves: async () => moves,
-  },
+  async () => ({
+    openDatabase: (url) => openDatabase(url, { wasm }),
+    openBook: (url) => openBook(url, { wasm }),
+  }),
   { database, book, masters },
 );
 

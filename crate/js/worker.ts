@@ -1,7 +1,7 @@
 // A database in a Worker: `serve` answers in the Worker, `connect` asks from the page. The page does not load the module.
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import type { Database, openDatabase } from "./database/open.js";
+import type { Database, openDatabase } from "./index.js";
 import { onAbort } from "./shared/abort.js";
 import { enter, failed, ShelfishError } from "./shared/errors.js";
 import { TIMEOUT } from "./shared/load.js";

@@ -411,31 +411,10 @@ for (const [what, before] of /** @type {const} */ ([
   test(`if IndexedDB ${what}, every wait of the package ends`, async (t) => {
     const page = await shelf.page(t, { before });
     const ends = await page.evaluate(async ([path, fen]) => {
-      const { openEvaluator } = await import(
-        /** @type {any} */ ("/pkg/engine.js")
-      );
       const database = await shelfish.openDatabase(path);
-      const found = {
-        from: "engine",
-        fen,
-        depth: 9,
-        knodes: 1,
-        pvs: [{ cp: 1, score: "+0.01", uci: [] }],
-      };
-      const evaluator = openEvaluator({
-        engine: {
-          analyse: async () => found,
-          analyseMany: async () => [found],
-          close() {},
-        },
-        indexedDB: true,
-      });
       const waits = {
         lookup: database.lookup(fen),
         "clear of the database": database.clear(),
-        evaluate: evaluator.evaluate(fen, { depth: 9 }),
-        evaluateMany: evaluator.evaluateMany([fen], { depth: 9 }),
-        "clear of the evaluator": evaluator.clear(),
       };
       return Object.fromEntries(
         await Promise.all(
@@ -452,9 +431,6 @@ for (const [what, before] of /** @type {const} */ ([
     assert.deepEqual(ends, {
       lookup: "done",
       "clear of the database": "done",
-      evaluate: "done",
-      evaluateMany: "done",
-      "clear of the evaluator": "done",
     });
   });
 }

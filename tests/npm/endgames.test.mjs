@@ -200,10 +200,6 @@ test("the evaluator asks the tables first, and opens them for few pieces only", 
   const asked = /** @type {string[]} */ ([]);
   const database = {
     lookup: async (/** @type {string} */ fen) => (asked.push(fen), null),
-    lookupMany: async (/** @type {string[]} */ fens) => (
-      asked.push(...fens),
-      fens.map(() => null)
-    ),
   };
   const evaluator = openEvaluator({
     database,
@@ -217,13 +213,6 @@ test("the evaluator asks the tables first, and opens them for few pieces only", 
     [exact?.from, exact?.pvs[0].cp, exact?.pvs[0].score, exact?.endgame?.dtz],
     ["endgames", 20_000, "1-0", 56],
   );
-  const [first, second] = await evaluator.evaluateMany([
-    BISHOP_AND_KNIGHT,
-    START,
-  ]);
-  assert.ok(
-    first && "from" in first && first.from === "endgames" && second === null,
-  );
-  assert.deepEqual([opened, asked.length], [1, 2]);
+  assert.deepEqual([opened, asked.length], [1, 1]);
   evaluator.close();
 });

@@ -223,31 +223,16 @@ test("a search with a limit rejects if it is aborted", async () => {
   });
 });
 
-test("positions of a game are searched in parallel, and the error of a position is its answer", async () => {
-  const fens = [
-    START,
-    "nonsense",
-    KIWIPETE,
-    "7k/6Q1/6K1/8/8/8/8/8 b - - 0 1",
-    ENDGAME,
-    "7k/8/6QK/8/8/8/8/8 b - - 0 1",
-  ];
-  /** @type {number[]} */
-  const heard = [];
-  const answers = await engine.analyseMany(fens, {
-    depth: 6,
-    onAnswer: (index) => void heard.push(index),
-  });
-  const told = answers.map((answer) =>
-    answer instanceof ShelfishError
-      ? (answer.outcome ?? answer.code)
-      : answer.depth,
-  );
-  assert.deepEqual(told, [6, "fen", 6, "checkmate", 6, "stalemate"]);
-  assert.deepEqual(
-    heard.toSorted((a, b) => a - b),
-    [0, 1, 2, 3, 4, 5],
-  );
+test("a finished game and an invalid position are errors", async () => {
+  for (const [fen, expected] of [
+    ["nonsense", { code: "fen" }],
+    ["7k/6Q1/6K1/8/8/8/8/8 b - - 0 1", { code: "over", outcome: "checkmate" }],
+    ["7k/8/6QK/8/8/8/8/8 b - - 0 1", { code: "over", outcome: "stalemate" }],
+  ])
+    await assert.rejects(
+      engine.analyse(String(fen), { depth: 2 }),
+      /** @type {object} */ (expected),
+    );
 });
 
 test("a closed engine is an error, and the error of a Worker without a script contains advice", async () => {

@@ -68,21 +68,6 @@ let database;
 before(async () => void (database = await openDatabase(DATABASE)));
 after(() => database.close());
 
-test("an evaluator answers without its store if IndexedDB has another store of this name", async (t) => {
-  const { default: factory } = await import("fake-indexeddb");
-  Object.assign(globalThis, { indexedDB: factory });
-  t.after(() => Reflect.deleteProperty(globalThis, "indexedDB"));
-  const newer = factory.open("taken", 7);
-  await new Promise((done) => (newer.onsuccess = done));
-  const judge = openEvaluator({
-    engine: () => openEngine(),
-    indexedDB: { name: "taken" },
-  });
-  t.after(() => judge.close());
-  assert.equal((await judge.evaluate(LOST, { depth: 3 }))?.from, "engine");
-  await judge.clear();
-});
-
 test("a closed evaluator starts no engine", async () => {
   let loads = 0;
   const judge = openEvaluator({
@@ -114,73 +99,30 @@ test("after a Worker of a UCI engine could not start, the next sequence starts a
   );
 });
 
-test("positions are looked up together, and the engine searches the gaps", async (t) => {
+test("positions that the database lacks are null without an engine, and a database that cannot be reached is an error", async (t) => {
   let opened = 0;
-  const judge = openEvaluator({
-    database,
-    engine: () => (opened++, openEngine()),
-  });
-  t.after(() => judge.close());
-  const start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
-  const { lookups } = database.stats();
-  assert.equal(
-    (await judge.evaluateMany([start]))[0] instanceof ShelfishError,
-    false,
-  );
-  assert.equal(opened, 0, "the engine is not opened without a gap");
-  /** @type {Map<number, unknown>} */
-  const heard = new Map();
-  const fens = [start, LOST, "nonsense", MIDDLE, "7k/6Q1/6K1/8/8/8/8/8 b - -"];
-  const answers = await judge.evaluateMany(fens, {
-    depth: 4,
-    onAnswer: (index, answer) => void heard.set(index, answer),
-  });
-  assert.equal(database.stats().lookups - lookups, 5);
-  const told = answers.map((answer) =>
-    answer instanceof ShelfishError
-      ? answer.code
-      : answer &&
-        `${answer.from} ${answer.from === "engine" ? answer.depth : ""}`.trim(),
-  );
-  assert.deepEqual(told, ["database", "engine 4", "fen", told[3], "over"]);
-  assert.deepEqual([...heard.keys()].sort(), [0, 1, 2, 3, 4]);
-  answers.forEach((answer, index) => assert.equal(heard.get(index), answer));
-  assert.equal(opened, 1);
-  await assert.rejects(
-    judge.evaluateMany(fens, { signal: AbortSignal.abort() }),
-    { code: "aborted" },
-  );
-  await assert.rejects(judge.evaluateMany(/** @type {any} */ (7)), {
-    code: "usage",
-  });
-  await assert.rejects(judge.evaluateMany(fens, { depth: 0 }), {
-    code: "usage",
-    message: /^depth: /,
-  });
-});
-
-test("without an engine, gaps are null, and a database that cannot be reached is an error of each position", async (t) => {
-  const judge = openEvaluator({ database });
-  t.after(() => judge.close());
-  assert.deepEqual(await judge.evaluateMany([LOST]), [null]);
+  const engine = () => (opened++, openEngine());
   const down = new ShelfishError({ code: "network", message: "no connection" });
-  const broken = {
-    lookup: () => Promise.reject(down),
-    lookupMany: async (/** @type {string[]} */ fens) => fens.map(() => down),
+  const broken = { lookup: () => Promise.reject(down) };
+  /** Asks an evaluator. @param {import("shelfish/engine").EvaluatorOptions} options */
+  const asked = (options, fen = LOST) => {
+    const judge = openEvaluator(options);
+    t.after(() => judge.close());
+    return judge.evaluate(fen, { depth: 3 });
   };
-  assert.deepEqual(
-    await openEvaluator({ database: broken }).evaluateMany([LOST, MIDDLE]),
-    [down, down],
+  const start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+  assert.equal((await asked({ database, engine }, start))?.from, "database");
+  assert.equal(opened, 0, "the engine is not opened without a gap");
+  assert.equal(await asked({ database }), null);
+  assert.equal((await asked({ database, engine }))?.from, "engine");
+  await assert.rejects(asked({ database: broken }), down);
+  assert.equal(
+    (await asked({ database: broken, engine }))?.databaseError,
+    down,
   );
-  const other = openEvaluator({ database: broken, engine: () => openEngine() });
-  t.after(() => other.close());
-  const [found] = await other.evaluateMany([LOST], { depth: 3 });
-  assert.ok(
-    found &&
-      "pvs" in found &&
-      found.from === "engine" &&
-      found.databaseError === down,
-  );
+  await assert.rejects(asked({ database, engine }, "nonsense"), {
+    code: "fen",
+  });
 });
 
 test("a known evaluation is returned if it reaches the limits, and only deeper iterations are reported", async (t) => {
@@ -213,36 +155,17 @@ test("a shallow answer of a database is a hint: the engine searches, and the sea
     };
     /** @type {import("shelfish").PositionEval} */
     const answer = { fen: MIDDLE, best, evaluations: [best] };
-    return {
-      lookup: async () => answer,
-      lookupMany: async (/** @type {string[]} */ fens) =>
-        fens.map(() => answer),
-    };
+    return { lookup: async () => answer };
   };
-  /** Returns the origins of the answers of `evaluate` and `evaluateMany`. */
-  const origins = async (
+  const origin = async (
     /** @type {import("shelfish/engine").EvaluatorOptions} */ options,
-    /** @type {number} */ nodes,
   ) => {
     const judge = openEvaluator(options);
     t.after(() => judge.close());
-    const answers = [
-      await judge.evaluate(MIDDLE, { nodes }),
-      ...(await judge.evaluateMany([MIDDLE], { nodes })),
-    ];
-    return answers.map((answer) => answer && "pvs" in answer && answer.from);
+    return (await judge.evaluate(MIDDLE, { nodes: 20_000 }))?.from;
   };
   const engine = () => openEngine();
-  assert.deepEqual(await origins({ database: hint(3), engine }, 20_000), [
-    "engine",
-    "engine",
-  ]);
-  assert.deepEqual(await origins({ database: hint(90), engine }, 20_000), [
-    "database",
-    "database",
-  ]);
-  assert.deepEqual(await origins({ database: hint(3) }, 20_000), [
-    "database",
-    "database",
-  ]);
+  assert.equal(await origin({ database: hint(3), engine }), "engine");
+  assert.equal(await origin({ database: hint(90), engine }), "database");
+  assert.equal(await origin({ database: hint(3) }), "database");
 });

@@ -28,13 +28,13 @@ Object.assign(WebAssembly, {
 const at = (/** @type {string} */ name) =>
   pathToFileURL(join(PACKAGE, name)).href;
 /** @type {typeof import("shelfish")} */
-const { directory, openDatabase } = await import(at("node.js"));
+const { openDatabase } = await import(at("node.js"));
 /** @type {typeof import("shelfish/analysis")} */
 const { openAnalysis } = await import(at("analysis-inline.js"));
 
 test(`after the first of ${PARTS} parts of ${LOOKUPS} lookups and ${GAMES} reports, each module needs at most 64 KiB more`, async (t) => {
   const database = await openDatabase(
-    directory(join(ROOT, "static-shards/package-sample")),
+    join(ROOT, "static-shards/package-sample"),
     { memoryBytes: 100_000 },
   );
   t.after(() => database.close());

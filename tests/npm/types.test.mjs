@@ -48,8 +48,6 @@ await book.moves(fen, { san: true });
 // @ts-expect-error
 await engine.analyse(fen, { dept: 3 });
 // @ts-expect-error
-await engine.analyseMany([fen], { san: true, dept: 3 });
-// @ts-expect-error
 await evaluator.evaluate(fen, { san: true, minDept: 3 });
 // @ts-expect-error
 lichessFetch({ databse: "https://example.org/evals/" });
@@ -69,8 +67,6 @@ const texts: (string[] | undefined)[] = [
   (await engine.analyse(fen, { depth: 3, san: true })).pvs[0].san satisfies string[],
   (await evaluator.evaluate(fen, { san: true, minPvs: 2 }))?.pvs[0].san satisfies string[] | undefined,
 ];
-const [many] = await evaluator.evaluateMany([fen], { san: true });
-if (many && "pvs" in many) many.pvs[0].san satisfies string[];
 const [first] = await database.lookupMany([fen], { san: true });
 if (first && "best" in first) first.best.pvs[0].san satisfies string[];
 // @ts-expect-error
@@ -87,7 +83,7 @@ export {};
 
 /** Every entry that works in Node. */
 const NODE = `
-import { directory, openBook, openDatabase, sample, scoreText, ShelfishError, type OpenOptions } from "shelfish";
+import { openBook, openDatabase, sample, scoreText, ShelfishError, type OpenOptions } from "shelfish";
 import { openDatabase as openInline } from "shelfish/inline";
 import { openAnalysis, knownEval } from "shelfish/analysis";
 import { openEndgames } from "shelfish/endgames";
@@ -95,7 +91,7 @@ import { openEngine, openEvaluator, type EngineWorker } from "shelfish/engine";
 import { lichessFetch, openingNames } from "shelfish/lichess";
 import { connect, serve, type Port } from "shelfish/worker";
 import "shelfish/engine-worker.js";
-export const all = [openDatabase, ShelfishError, directory, sample, openInline, openBook, openAnalysis, knownEval, openEngine];
+export const all = [openDatabase, ShelfishError, sample, openInline, openBook, openAnalysis, knownEval, openEngine];
 export const rest = [openEndgames, openEvaluator, lichessFetch, openingNames, scoreText, connect, serve];
 export type Types = [OpenOptions, EngineWorker, Port];
 `;
@@ -264,7 +260,7 @@ test("every entry exports only documented names", async () => {
   const expected = {
     "index.js": MAIN,
     "inline.js": MAIN,
-    "node.js": [...MAIN, "directory"],
+    "node.js": MAIN,
     "analysis.js": ["ShelfishError", "knownEval", "openAnalysis"],
     "engine.js": ENGINE,
     "engine-inline.js": ENGINE,

@@ -1,12 +1,12 @@
 // The analysis of a game by a database and an engine. The module decides which positions the engine searches.
 
-import { type Ending, endingScore, probe } from "../shared/score.js";
+import { endingScore, probe } from "../shared/score.js";
 import { onAbort, throwIfAborted } from "../shared/abort.js";
 import { ShelfishError } from "../shared/errors.js";
 import { checked, joinMoves, type Kinds, limit } from "../shared/options.js";
-import type { PositionEval } from "../shared/types.js";
+import type { Ending, PositionEval } from "../shared/types.js";
 import { GameReview } from "../shelfish_analysis.js";
-import { openResultStore, type ResultStore } from "../engine/result-store.js";
+import { openResultStore, type ResultStore } from "./result-store.js";
 import { encode } from "./encode.js";
 import type {
   GameToAnalyse,
@@ -19,16 +19,15 @@ import type {
 } from "./types.js";
 
 const OPTIONS: Kinds<AnalyseGameOptions> = {
-  ...{
-    database: "other",
-    endgames: "other",
-    engine: "other",
-    nodes: "other",
-    usePgnEvals: "flag",
-    annotate: "flag",
-    indexedDB: "cache",
-  },
-  ...{ onProgress: "function", signal: "signal" },
+  database: "other",
+  endgames: "other",
+  engine: "other",
+  nodes: "other",
+  usePgnEvals: "flag",
+  annotate: "flag",
+  indexedDB: "cache",
+  onProgress: "function",
+  signal: "signal",
 };
 
 /** Positions that the engine searches in order. */
@@ -39,11 +38,9 @@ interface Sequence {
   lines: number;
 }
 
-type Store = ResultStore<readonly KnownEval[]> | undefined;
-
 /** Converts an answer of a database. Returns `null` if the database has no answer. */
 export function knownEval(
-  answer: PositionEval | null | undefined | Error,
+  answer: Pick<PositionEval, "best"> | null | undefined | Error,
 ): KnownEval | null {
   return answer && "best" in answer ? known(answer.best, "database") : null;
 }
@@ -81,7 +78,7 @@ export async function analyseGame(
   // Ends the searches after an abort, and after an error of another search.
   const abort = new AbortController();
   const remove = signal && onAbort(signal, () => abort.abort(signal.reason));
-  let store: Store;
+  let store: ResultStore | undefined;
   try {
     const { positions } = game;
     const query = { signal, castling: "chess960" } as const;
@@ -173,7 +170,7 @@ interface Search {
   progress: { -readonly [Name in keyof GameProgress]: GameProgress[Name] };
   onProgress: AnalyseGameOptions["onProgress"];
   signal: AbortSignal;
-  store: Store;
+  store: ResultStore | undefined;
 }
 
 /** Searches the positions that the review requests, pass by pass. */

@@ -1,7 +1,15 @@
 // Types of reports and games.
 
-import type { Ending } from "../shared/score.js";
-import type { Evaluation, PositionEval, Wasm } from "../shared/types.js";
+import type {
+  EndgameTables,
+  Ending,
+  Evaluated,
+  Evaluation,
+  EvaluationSource,
+  Opener,
+  SequenceOptions,
+  Wasm,
+} from "../shared/types.js";
 
 /** A known evaluation of a position. It has either `cp` or `mate`, from White's point of view. */
 export interface KnownEval {
@@ -160,14 +168,6 @@ export interface Report {
   settled: boolean;
 }
 
-/** The part of a database that the analysis of a game needs. */
-export interface GameDatabase {
-  lookupMany(
-    fens: string[],
-    options: { signal?: AbortSignal | undefined; castling: "chess960" },
-  ): Promise<ReadonlyArray<PositionEval | null | Error>>;
-}
-
 /** The part of an engine that the analysis of a game needs. The engine of `shelfish/engine` has it. */
 export interface GameEngine {
   /** Name and version, under which results are stored. */
@@ -175,49 +175,21 @@ export interface GameEngine {
   /** Searches positions in order, and forgets earlier searches first. */
   analyseSequence(
     fens: string[],
-    options: {
-      nodes: number;
-      /** Number of lines. An engine that ignores it finds no only moves. */
-      multiPv?: number | undefined;
-      signal?: AbortSignal | undefined;
-      castling: "chess960";
-      onAnswer?: ((index: number, found: GameEngineResult) => void) | undefined;
-    },
+    options: SequenceOptions<GameEngineResult>,
   ): Promise<readonly GameEngineResult[]>;
 }
 
 /** A result of an engine. */
-export type GameEngineResult = Pick<Evaluation, "depth" | "knodes" | "pvs"> & {
-  from?: "endgames" | "database" | "engine" | "stockfish" | undefined;
-};
-
-/** The part of endgame tables that the analysis of a game needs. The tables of `shelfish/endgames` have it. */
-export interface GameEndgames {
-  /** Maximum number of pieces of a table. */
-  readonly maxPieces: number;
-  probeMany(
-    fens: string[],
-    options: { signal?: AbortSignal | undefined; castling: "chess960" },
-  ): Promise<ReadonlyArray<Ending | Error>>;
-}
+export type GameEngineResult = Evaluation & Partial<Pick<Evaluated, "from">>;
 
 /** Options of `analyseGame`. */
 export interface AnalyseGameOptions {
   /** A database, whose deep evaluations replace searches. */
-  database?: GameDatabase | null | undefined;
-  /** Endgame tables, or a function that opens them for a game with at most seven pieces at its end. Their results replace evaluations. */
-  endgames?:
-    | GameEndgames
-    | (() => GameEndgames | PromiseLike<GameEndgames>)
-    | null
-    | undefined;
+  database?: EvaluationSource | null | undefined;
+  /** Endgame tables, which are opened for a game with at most seven pieces at its end. Their results replace evaluations. */
+  endgames?: Opener<EndgameTables<Ending>>;
   /** An engine. Moves between unlike evaluations remain provisional without an engine. */
-  engine?:
-    | GameEngine
-    | PromiseLike<GameEngine>
-    | (() => GameEngine | PromiseLike<GameEngine>)
-    | null
-    | undefined;
+  engine?: Opener<GameEngine>;
   /**
    * Nodes for each position of a move that is near an inaccuracy or worse. Twelve times as many settle a doubt at most. Default
    * 400,000.

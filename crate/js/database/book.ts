@@ -1,7 +1,7 @@
 // Books: the moves that games played from positions, and their results. Adds the evaluations of a database to the moves.
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import { enter, ShelfishError } from "../shared/errors.js";
+import { enter, type ShelfishError } from "../shared/errors.js";
 import { checked, type Kinds, usage } from "../shared/options.js";
 import { OpenTable } from "../shared/opened.js";
 import type {
@@ -175,10 +175,12 @@ function toLichess(
 
 /** Returns the evaluation or the error of an answer. A game that is over has neither. */
 function evaluationOf(
-  answer: Pick<PositionEval, "best"> | ShelfishError | null | undefined,
+  answer: Pick<PositionEval, "best"> | Error | null | undefined,
 ): Partial<ExploredMove> {
-  if (answer instanceof ShelfishError)
-    return answer.code === "over" ? {} : { error: answer };
+  if (answer instanceof Error) {
+    const error = answer as ShelfishError;
+    return error.code === "over" ? {} : { error };
+  }
   if (!answer) return {};
   const { depth, pvs } = answer.best;
   const { score, cp, mate } = pvs[0];

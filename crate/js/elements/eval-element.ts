@@ -1,6 +1,6 @@
 // <shelfish-eval fen="…" database="https://example.org/evals/">: the evaluation of a position.
 
-import { keyOf, type Origins, use } from "../origins/origins.js";
+import { keyOf, type Origins, use } from "./origins.js";
 import { winningChances } from "../shared/score.js";
 import type { Evaluated } from "../shared/types.js";
 import { make, minus } from "./dom.js";

@@ -18,16 +18,16 @@ import {
   limit,
   limits,
   SEARCH,
+  SEQUENCE,
   usage,
 } from "../shared/options.js";
 import type {
-  AnalyseManyOptions,
   AnalyseOptions,
-  AnalyseSequenceOptions,
   Clock,
   EngineEvaluation,
   EngineOptions,
   EngineWorker,
+  SequenceOptions,
 } from "../shared/types.js";
 import type { FromWorker, Search, ToWorker } from "./messages.js";
 
@@ -75,23 +75,16 @@ const OPEN: Kinds<EngineOptions> = {
   timeout: "least1",
   signal: "signal",
 };
-const MANY: Kinds<AnalyseManyOptions> = {
+const ANALYSE: Kinds<AnalyseOptions> = {
   ...SEARCH,
   san: "flag",
-  onAnswer: "function",
-};
-const { onAnswer: _, ...COMMON } = MANY;
-const ONE: Kinds<AnalyseOptions> = {
-  ...COMMON,
-  ...{
-    moves: "other",
-    searchMoves: "other",
-    clock: "object",
-    mate: "other",
-    elo: "other",
-    seed: "other",
-    onInfo: "function",
-  },
+  moves: "other",
+  searchMoves: "other",
+  clock: "object",
+  mate: "other",
+  elo: "other",
+  seed: "other",
+  onInfo: "function",
 };
 const CLOCK: Kinds<Clock> = {
   time: "least0",
@@ -99,25 +92,18 @@ const CLOCK: Kinds<Clock> = {
   moves: "least0",
   overhead: "least0",
 };
-const { movetime: __, ...SEQUENCE } =
-  MANY satisfies Kinds<AnalyseSequenceOptions>;
-
 /** Searches of a Worker that wait or run, in order. */
 interface Job {
   /** The running search, and the searches after it. */
   searches: Search[];
-  /** Whether the Worker forgets earlier searches first. */
-  isFresh: boolean;
+  /** Whether the searches are a sequence. The Worker then forgets earlier searches first. */
+  isSequence: boolean;
   found: EngineEvaluation[];
   resolve: (found: EngineEvaluation[]) => void;
   reject: (error: ShelfishError) => void;
   onInfo: ((found: EngineEvaluation) => void) | undefined;
   onAnswer: ((index: number, found: EngineEvaluation) => void) | undefined;
 }
-
-/** Options of {@link Engine.analyse} that concern the whole job. */
-type Run = Pick<AnalyseOptions, "signal" | "onInfo"> &
-  Partial<Pick<Job, "onAnswer">> & { isFirst: boolean; isFresh: boolean };
 
 interface Slot {
   worker: EngineWorker;
@@ -165,7 +151,7 @@ export class Engine {
   }
 
   /**
-   * Searches a position. Positions wait for a free Worker, and go before the positions of `analyseMany`.
+   * Searches a position. Positions wait for a free Worker, and go before sequences.
    *
    * Without `depth`, `nodes`, `movetime`, `clock`, `mate` and `elo` the search ends when `signal` is aborted, and returns its last
    * iteration.
@@ -177,44 +163,11 @@ export class Engine {
     fen: string,
     options?: AnalyseOptions<San>,
   ): Promise<EngineEvaluation<San>> {
-    return enter(
-      () =>
-        this.#ask(
-          "analyse",
-          fen,
-          checked("analyse", options, ONE),
-          true,
-        ) as Promise<EngineEvaluation<San>>,
-    );
-  }
-
-  /**
-   * Searches positions in parallel, one in each Worker, and returns the answers in the same order. If a position fails, its
-   * answer is the error. The default limit is a depth of 12.
-   *
-   * Rejects with a {@link ShelfishError} if the signal is aborted or the engine is closed.
-   */
-  analyseMany<San extends boolean = boolean>(
-    fens: Iterable<string>,
-    options?: AnalyseManyOptions<San>,
-  ): Promise<Array<EngineEvaluation<San> | ShelfishError>> {
-    return enter(async (trace) => {
-      const { onAnswer, ...rest } = checked("analyseMany", options, MANY);
-      const search = { ...rest, ...limits(rest, 12) };
-      const work = fenList("analyseMany", fens).map(async (fen, index) => {
-        const answer = await this.#ask("analyseMany", fen, search, false).catch(
-          (error: ShelfishError) => {
-            if (error.code === "aborted" || error.code === "closed")
-              throw error;
-            return trace(error) as ShelfishError;
-          },
-        );
-        onAnswer?.(index, answer);
-        return answer;
-      });
-      return Promise.all(work) as Promise<
-        Array<EngineEvaluation<San> | ShelfishError>
-      >;
+    return enter(async () => {
+      const call = checked<AnalyseOptions>("analyse", options, ANALYSE);
+      const search = this.#search("analyse", fen, call);
+      const [found] = await this.#run([search], false, call);
+      return found as EngineEvaluation<San>;
     });
   }
 
@@ -225,26 +178,16 @@ export class Engine {
    *
    * Rejects with a {@link ShelfishError} if a position fails.
    */
-  analyseSequence<San extends boolean = boolean>(
+  analyseSequence(
     fens: Iterable<string>,
-    options?: AnalyseSequenceOptions<San>,
-  ): Promise<EngineEvaluation<San>[]> {
+    options?: SequenceOptions<EngineEvaluation>,
+  ): Promise<EngineEvaluation[]> {
     return enter(() => {
-      const { onAnswer, ...rest } = checked(
-        "analyseSequence",
-        options,
-        SEQUENCE,
-      );
-      const call = { ...rest, ...limits(rest, 12) };
+      const call = checked("analyseSequence", options, SEQUENCE);
       const searches = fenList("analyseSequence", fens).map((fen) =>
-        this.#search("analyseSequence", fen, call),
+        this.#search("analyseSequence", fen, { ...call, ...limits(call, 12) }),
       );
-      return this.#run(searches, {
-        ...call,
-        isFirst: false,
-        isFresh: true,
-        onAnswer,
-      }) as Promise<EngineEvaluation<San>[]>;
+      return this.#run(searches, true, call);
     });
   }
 
@@ -273,20 +216,6 @@ export class Engine {
     this.close();
   }
 
-  async #ask(
-    call: string,
-    fen: string,
-    options: AnalyseOptions,
-    isFirst: boolean,
-  ): Promise<EngineEvaluation> {
-    const [found] = await this.#run([this.#search(call, fen, options)], {
-      ...options,
-      isFirst,
-      isFresh: false,
-    });
-    return found!;
-  }
-
   /** Returns a checked search. */
   #search(call: string, fen: string, options: AnalyseOptions): Search {
     const { depth = 0, nodes = 0, movetime = 0, multiPv } = limits(options);
@@ -311,7 +240,13 @@ export class Engine {
   /** Runs searches in order in the next free Worker. */
   async #run(
     searches: Search[],
-    { signal, onInfo, onAnswer, isFirst, isFresh }: Run,
+    isSequence: boolean,
+    {
+      signal,
+      onInfo,
+      onAnswer,
+    }: Pick<AnalyseOptions, "signal" | "onInfo"> &
+      Pick<SequenceOptions<EngineEvaluation>, "onAnswer">,
   ): Promise<EngineEvaluation[]> {
     if (!this.#isOpen) throw failed("closed", "the engine was closed");
     const [search] = searches;
@@ -328,9 +263,10 @@ export class Engine {
     throwIfAborted(signal, "the search");
     let job!: Job;
     const searching = new Promise<EngineEvaluation[]>((resolve, reject) => {
-      job = { searches, isFresh, found: [], resolve, reject, onInfo, onAnswer };
-      if (isFirst) this.#queue.unshift(job);
-      else this.#queue.push(job);
+      const calls = { resolve, reject, onInfo, onAnswer };
+      job = { searches, isSequence, found: [], ...calls };
+      if (isSequence) this.#queue.push(job);
+      else this.#queue.unshift(job);
     });
     const stop = () => {
       const slot = this.#slots.find((slot) => slot.job === job);
@@ -363,7 +299,7 @@ export class Engine {
       if (!slot) return;
       const job = this.#queue.shift()!;
       slot.job = job;
-      if (job.isFresh)
+      if (job.isSequence)
         slot.worker.postMessage({ clear: true } satisfies ToWorker);
       slot.worker.postMessage(job.searches[0]! satisfies ToWorker);
     }

@@ -1,6 +1,6 @@
 // Engines in Workers that speak UCI line by line, such as the package `stockfish`, for the analysis of games.
 
-import { throwIfAborted, unlessAborted } from "../shared/abort.js";
+import { onAbort, throwIfAborted, unlessAborted } from "../shared/abort.js";
 import {
   enter,
   enterSync,
@@ -13,7 +13,7 @@ import {
   type Kinds,
   limit,
   limits,
-  SEARCH,
+  SEQUENCE,
   usage,
 } from "../shared/options.js";
 import { Parts } from "../shared/parts.js";
@@ -23,8 +23,8 @@ import type {
   Evaluated,
   Evaluation,
   Pv,
+  SequenceOptions,
   UciEngineOptions,
-  UciSequenceOptions,
 } from "../shared/types.js";
 
 /** Milliseconds until an engine that does not answer counts as failed. */
@@ -39,7 +39,6 @@ class Uci {
   /** Rejects the current question. */
   #fail: (error: ShelfishError) => void = () => {};
   #error: ShelfishError | undefined;
-  #ready: Promise<void>;
   #last: Promise<unknown>;
 
   constructor(
@@ -54,41 +53,36 @@ class Uci {
     });
     worker.addEventListener("error", (event: ErrorEvent) => {
       event.preventDefault?.();
-      this.#break(
-        failed(
-          "engine",
-          `Stockfish's Worker failed: ${event.message || "there is no such script"}`,
-        ),
-      );
+      const why = event.message || "there is no such script";
+      this.#end(failed("engine", `Stockfish's Worker failed: ${why}`));
     });
     const lines = Object.entries(options).map(
       ([name, value]) => `setoption name ${name} value ${value}`,
     );
-    this.#ready = this.#until("uciok", "uci").then(() =>
+    this.#last = this.#until("uciok", "uci").then(() =>
       this.#until("readyok", ...lines, "isready"),
     );
-    this.#last = this.#ready.catch(() => {});
+    this.#last.catch(() => {});
   }
 
   /** Searches legal positions in order, after the earlier questions, and forgets earlier searches first. */
   async analyseSequence(
     fens: readonly string[],
-    { onAnswer, ...question }: UciSequenceOptions,
+    options: SequenceOptions<Evaluated>,
   ): Promise<Evaluated[]> {
-    const { signal } = question;
+    const { signal, onAnswer } = options;
     throwIfAborted(signal, "the search");
-    const search = async () => {
-      await this.#ready;
+    const result = this.#last.then(async () => {
       await this.#until("readyok", "ucinewgame", "isready");
       const results: Evaluated[] = [];
       for (const [index, fen] of fens.entries()) {
-        const found = await this.#search(fen, question);
+        const found = await this.#search(fen, options);
         results.push(found);
         onAnswer?.(index, found);
       }
       return results;
-    };
-    const result = this.#last.then(search);
+    });
+    // After an abort or a failure, the next question is asked too.
     this.#last = result.catch(() => {});
     return unlessAborted(result, signal, "the search");
   }
@@ -99,39 +93,38 @@ class Uci {
   }
 
   #end(error: ShelfishError): void {
-    this.#error ??= error;
-    this.#fail(this.#error);
+    if (this.#error) return;
+    this.#error = error;
+    this.#fail(error);
     this.#worker.terminate();
+    this.#onError();
   }
 
-  #break(error: ShelfishError): void {
-    if (this.#error) return;
-    this.#end(error);
-    this.#onError();
+  /** Sends lines, and waits for a line that is the last of the answer. */
+  #ask(lines: string[], isLast: (line: string) => boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#error) return reject(this.#error);
+      this.#fail = reject;
+      this.#receive = (line) => isLast(line) && resolve();
+      for (const line of lines) this.#worker.postMessage(line);
+    });
   }
 
   /** Sends lines, and waits for a line that starts with `word`. */
   #until(word: string, ...lines: string[]): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (this.#error) return reject(this.#error);
-      const timer = setTimeout(
-        () => this.#break(failed("engine", `Stockfish did not answer ${word}`)),
-        TIMEOUT,
-      );
-      const settle = (work: () => void) => (clearTimeout(timer), work());
-      this.#fail = (error) => settle(() => reject(error));
-      this.#receive = (line) => line.startsWith(word) && settle(resolve);
-      for (const line of lines) this.#worker.postMessage(line);
-    });
+    const late = () =>
+      this.#end(failed("engine", `Stockfish did not answer ${word}`));
+    const timer = setTimeout(late, TIMEOUT);
+    return this.#ask(lines, (line) => line.startsWith(word)).finally(() =>
+      clearTimeout(timer),
+    );
   }
 
   /** Searches. After an abort the caller is already informed, but the search must end before the next search. */
   async #search(
     fen: string,
-    { signal, ...question }: UciSequenceOptions,
+    { signal, multiPv, castling, depth, nodes }: SequenceOptions<Evaluated>,
   ): Promise<Evaluated> {
-    signal?.throwIfAborted();
-    const { multiPv = 1, castling, depth, nodes, movetime } = question;
     await this.#until(
       "readyok",
       `setoption name MultiPV value ${multiPv}`,
@@ -139,47 +132,30 @@ class Uci {
       "isready",
     );
     signal?.throwIfAborted();
-    const limits = Object.entries({ depth, nodes, movetime }).filter(
-      ([, value]) => value !== undefined,
+    const sign = fen.split(" ")[1] === "b" ? -1 : 1;
+    let lines: Pv[] = [];
+    let found: Evaluated | undefined;
+    const isLast = (line: string): boolean => {
+      if (line.startsWith("bestmove")) return true;
+      const info = parseInfo(line, sign);
+      if (!info || signal?.aborted) return false;
+      const { rank, pv, ...effort } = info;
+      if (rank === 1) lines = [];
+      if (rank !== lines.length + 1) return false;
+      lines.push(pv);
+      const position = fen.split(" ").slice(0, 4).join(" ");
+      const pvs = [...lines] as Evaluation["pvs"];
+      found = { from: "stockfish", fen: position, ...effort, pvs };
+      return false;
+    };
+    const limit = `${depth ? ` depth ${depth}` : ""}${nodes ? ` nodes ${nodes}` : ""}`;
+    const stop = () => this.#worker.postMessage("stop");
+    const remove = signal && onAbort(signal, stop);
+    await this.#ask([`position fen ${fen}`, `go${limit}`], isLast).finally(
+      remove,
     );
-    const fields = fen.split(" ").slice(0, 4);
-    const sign = fields[1] === "b" ? -1 : 1;
-    return new Promise<Evaluated>((resolve, reject) => {
-      if (this.#error) return reject(this.#error);
-      let lines: Pv[] = [];
-      let found: Evaluated | undefined;
-      const stop = () => this.#worker.postMessage("stop");
-      signal?.addEventListener("abort", stop);
-      const settle = (work: () => void) => (
-        signal?.removeEventListener("abort", stop),
-        work()
-      );
-      this.#fail = (error) => settle(() => reject(error));
-      this.#receive = (line) => {
-        if (line.startsWith("bestmove")) {
-          return settle(() =>
-            found
-              ? resolve(found)
-              : reject(failed("engine", "Stockfish found no line")),
-          );
-        }
-        const info = parseInfo(line, sign);
-        if (!info || signal?.aborted) return;
-        if (info.rank === 1) lines = [];
-        if (info.rank !== lines.length + 1) return;
-        lines.push(info.pv);
-        const { depth, knodes } = info;
-        found = {
-          from: "stockfish",
-          fen: fields.join(" "),
-          depth,
-          knodes,
-          pvs: [...lines] as Evaluation["pvs"],
-        };
-      };
-      this.#worker.postMessage(`position fen ${fen}`);
-      this.#worker.postMessage(`go ${limits.flat().join(" ")}`);
-    });
+    if (found) return found;
+    throw failed("engine", "Stockfish found no line");
   }
 }
 
@@ -214,41 +190,12 @@ function parseInfo(
   };
 }
 
-/**
- * Returns the first four fields of the FEN of a legal position, without castling rights whose king or rook is missing.
- * Databases ignore these rights, but Stockfish does not check them.
- */
-function trusted([
-  board = "",
-  turn,
-  castling = "-",
-  enPassant,
-]: string[]): string {
-  const ranks = board.split("/");
-  const rights = [...castling].filter((letter) => {
-    const isWhite = letter < "a";
-    const rank = ranks[isWhite ? 7 : 0]!.replaceAll("~", "").replace(
-      /\d/g,
-      (empty) => " ".repeat(Number(empty)),
-    );
-    const [king, rook] = isWhite ? "KR" : "kr";
-    const at = rank.indexOf(king!);
-    if (at < 0) return false;
-    const file = letter.toLowerCase();
-    if (file === "k") return rank.lastIndexOf(rook!) > at;
-    if (file === "q") return rank.slice(0, at).includes(rook!);
-    return rank[file.charCodeAt(0) - 97] === rook;
-  });
-  return [board, turn, rights.join("") || "-", enPassant].join(" ");
-}
-
 const OPEN: Kinds<UciEngineOptions> = {
   worker: "function",
   name: "text",
   workers: "other",
   options: "other",
 };
-const SEQUENCE: Kinds<UciSequenceOptions> = { ...SEARCH, onAnswer: "function" };
 
 /** An engine for `analyseGame`. {@link openUciEngine} returns it. */
 export class UciEngine {
@@ -277,13 +224,15 @@ export class UciEngine {
    */
   analyseSequence(
     fens: Iterable<string>,
-    options?: UciSequenceOptions,
+    options?: SequenceOptions<Evaluated>,
   ): Promise<Evaluated[]> {
     return enter(async () => {
-      const call = checked("analyseSequence", options, SEQUENCE);
-      const positions = fenList("analyseSequence", fens).map((fen) =>
-        trusted(fen.trim().split(/\s+/)),
+      const call = checked<SequenceOptions<any>>(
+        "analyseSequence",
+        options,
+        SEQUENCE,
       );
+      const positions = fenList("analyseSequence", fens);
       const n = this.#pending.indexOf(Math.min(...this.#pending));
       this.#pending[n]! += positions.length;
       try {

@@ -1,6 +1,6 @@
 // Open databases that the elements of a page share.
 
-import type { openDatabase } from "../database/open.js";
+import type { openDatabase } from "../index.js";
 import { Parts } from "../shared/parts.js";
 import type { PlyScore } from "./line.js";
 

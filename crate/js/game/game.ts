@@ -1,6 +1,6 @@
 // <shelfish-game pgn="1. e4 e5 …" database="https://example.org/evals/"> of the entry `shelfish/elements`.
 
-import type { openDatabase } from "../database/open.js";
+import type { openDatabase } from "../index.js";
 import { Base, shadow, whenVisible } from "../elements/element.js";
 import { lookupScores } from "./databases.js";
 import { emptyLine, type Line, lineOf } from "./line.js";

@@ -1,7 +1,7 @@
 // Checks of arguments and options that several entries have.
 
 import { ShelfishError } from "./errors.js";
-import type { Limits } from "./types.js";
+import type { Limits, SequenceOptions } from "./types.js";
 
 /** Kinds of the options that all searches have. */
 export const SEARCH = {
@@ -12,6 +12,16 @@ export const SEARCH = {
   signal: "signal",
   castling: "castling",
 } as const;
+
+/** Kinds of the options of a sequence of searches. */
+export const SEQUENCE: Kinds<SequenceOptions<any>> = {
+  depth: "other",
+  nodes: "other",
+  multiPv: "other",
+  signal: "signal",
+  castling: "castling",
+  onAnswer: "function",
+};
 
 /** Returns the error of a wrong argument. */
 export const usage = (message: string): ShelfishError =>

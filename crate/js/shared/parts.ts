@@ -1,5 +1,9 @@
 // Parts that are opened on demand.
 
+/** Whether a part is named by its URL, and not open. */
+export const isUrl = (value: unknown): value is string | URL =>
+  typeof value === "string" || value instanceof URL;
+
 /** Parts by name. A part is opened when it is first needed. If the opening failed, the next call opens the part again. */
 export class Parts {
   #open = new Map<string, Promise<unknown>>();

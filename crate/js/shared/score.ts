@@ -1,7 +1,17 @@
 // Scores from White's point of view, and the best known score of a position. Only this file decides which evaluation counts: the
 // evaluator and the site ask it.
 
-import type { Evaluation, EvaluationOrigin, PositionEval } from "./types.js";
+import type {
+  CallOptions,
+  EndgameTables,
+  Ending,
+  Evaluation,
+  EvaluationOrigin,
+  Opener,
+  PositionEval,
+} from "./types.js";
+
+export type { Ending };
 
 /** A score: either centipawns or moves to mate. */
 export interface ScoreLike {
@@ -40,14 +50,6 @@ export function scoreAfter(
   return { mate: mate > 0 ? moves : -moves };
 }
 
-/** The result of an ending for the side to move. The tables of `shelfish/endgames` return it. */
-export interface Ending {
-  /** FEN of the position, with at least two fields. */
-  readonly fen: string;
-  readonly outcome: string;
-  readonly moves: ReadonlyArray<{ readonly uci: string }>;
-}
-
 /** Centipawns of an ending that tables call won, as Stockfish shows them. */
 const TABLE_WIN = 20_000;
 
@@ -82,37 +84,18 @@ export function endingScore(ending: Pick<Ending, "fen" | "outcome">): {
     : { cp: -TABLE_WIN, chances: -1, text: "0-1" };
 }
 
-/** The part of endgame tables that a probe needs. */
-interface Tables<Result> {
-  readonly maxPieces: number;
-  probeMany(
-    fens: string[],
-    options: {
-      signal?: AbortSignal | undefined;
-      castling?: "standard" | "chess960" | undefined;
-    },
-  ): Promise<ReadonlyArray<Result>>;
-}
-
-/** Asks endgame tables about positions with few pieces. The answers of other positions are `undefined`. A function opens them for a position with at most `pieces` pieces. */
-export async function probe<Result>(
+/** Asks endgame tables about positions with few pieces, and opens them only for such positions. The answers of other positions are `undefined`. */
+export async function probe<Result extends Ending>(
   fens: readonly string[],
-  given: Tables<Result> | (() => Tables<Result> | PromiseLike<Tables<Result>>),
-  options: Parameters<Tables<Result>["probeMany"]>[1],
-  pieces = MAX_TABLE_PIECES,
-): Promise<(Result | undefined)[]> {
-  const answers: (Result | undefined)[] = fens.map(() => undefined);
-  if (!fens.some((fen) => countPieces(fen) <= pieces)) return answers;
+  given: NonNullable<Opener<EndgameTables<Result>>>,
+  options: CallOptions,
+): Promise<(Result | Error | undefined)[]> {
+  const few = (most: number) => fens.filter((fen) => countPieces(fen) <= most);
+  if (few(MAX_TABLE_PIECES).length === 0) return [];
   const tables = await (typeof given === "function" ? given() : given);
-  const few = [...fens.entries()].filter(
-    ([, fen]) => countPieces(fen) <= tables.maxPieces,
-  );
-  const results = await tables.probeMany(
-    few.map(([, fen]) => fen),
-    options,
-  );
-  for (const [n, result] of results.entries()) answers[few[n]![0]] = result;
-  return answers;
+  const asked = few(tables.maxPieces);
+  const results = await tables.probeMany(asked, options);
+  return fens.map((fen) => results[asked.indexOf(fen)]);
 }
 
 /** Origin of a score. `line`: the line of an earlier position that led to this position. */

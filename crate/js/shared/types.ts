@@ -370,12 +370,12 @@ export interface MovesOptions extends CallOptions {
   buckets?: string[] | undefined;
 }
 
-/** A `Database` of `shelfish` or `shelfish/worker`. */
+/** The part of a database that needs several positions: a `Database` of `shelfish` or `shelfish/worker`. */
 export interface EvaluationSource {
   lookupMany(
     fens: string[],
-    options?: { signal?: AbortSignal | undefined },
-  ): Promise<ReadonlyArray<Pick<PositionEval, "best"> | ShelfishError | null>>;
+    options?: CallOptions,
+  ): Promise<ReadonlyArray<Pick<PositionEval, "best"> | Error | null>>;
 }
 
 /** Options of `explore`. */
@@ -549,34 +549,13 @@ export interface AnalyseOptions<San extends boolean = boolean>
   san?: San | undefined;
 }
 
-/** Options of a search of several positions. */
-export interface AnalyseManyOptions<San extends boolean = boolean> extends Omit<
-  AnalyseOptions<San>,
-  "moves" | "searchMoves" | "clock" | "mate" | "elo" | "seed" | "onInfo"
-> {
-  /** Is called after each position, with its index in the list. */
-  onAnswer?:
-    | ((index: number, answer: EngineEvaluation<San> | ShelfishError) => void)
-    | undefined;
-}
-
 /** Options of a sequence of searches. */
-export interface AnalyseSequenceOptions<
-  San extends boolean = boolean,
-> extends Omit<
-  AnalyseOptions<San>,
-  | "moves"
-  | "searchMoves"
-  | "clock"
-  | "mate"
-  | "elo"
-  | "seed"
-  | "onInfo"
-  | "movetime"
-> {
+export interface SequenceOptions<Found>
+  extends CallOptions, Pick<Limits, "depth" | "nodes"> {
+  /** Number of variations, best first. Default 1. An engine that ignores it finds no only moves. */
+  multiPv?: number | undefined;
   /** Is called after each position, with its index in the list. */
-  onAnswer?:
-    ((index: number, answer: EngineEvaluation<San>) => void) | undefined;
+  onAnswer?: ((index: number, found: Found) => void) | undefined;
 }
 
 /** Origin of an evaluation. `stockfish`: an engine of `openUciEngine`. */
@@ -598,56 +577,46 @@ export interface Evaluated<
   databaseError?: ShelfishError | undefined;
 }
 
+/** An object, or a function that opens it when it is needed. */
+export type Opener<T> = T | (() => T | PromiseLike<T>) | null | undefined;
+
 /** Options of `openEvaluator`. */
 export interface EvaluatorOptions {
-  /** A database of `shelfish` or `shelfish/worker`, which is asked first. `lookupMany` is needed by `evaluateMany`. */
+  /** A database of `shelfish` or `shelfish/worker`. */
   database?: EvaluatorDatabase | null | undefined;
   /**
-   * Endgame tables of `shelfish/endgames`, or a function that opens them when a position has few enough pieces. They are asked
-   * first. Positions that they do not contain, and positions whose tables fail, are evaluated by the database and the engine.
+   * Endgame tables of `shelfish/endgames`, which are opened at a position with at most seven pieces. They are asked first. Positions
+   * that they do not contain, and positions whose tables fail, are evaluated by the database and the engine.
    */
-  endgames?:
-    EvaluatorEndgames | (() => Promise<EvaluatorEndgames>) | null | undefined;
-  /** Maximum number of pieces of the tables, before they are open. Default 7. */
-  endgamePieces?: number | undefined;
-  /** An engine, or a function that opens an engine when it is needed. */
-  engine?:
-    EvaluatorEngine | (() => Promise<EvaluatorEngine>) | null | undefined;
-  /**
-   * Whether to store the results of engines in IndexedDB, separate from the cache of databases: `true`, or the name of the
-   * store (default `"shelfish-engine"`) and its maximum number of positions (default 20,000). Default `false`.
-   */
-  indexedDB?:
-    | boolean
-    | { name?: string | undefined; positions?: number | undefined }
-    | undefined;
+  endgames?: Opener<EndgameTables>;
+  engine?: Opener<EvaluatorEngine>;
 }
 
-/** The part of endgame tables that the evaluator needs. */
-export interface EvaluatorEndgames {
+/** The part of the result of an ending that evaluator and analysis need. */
+export interface Ending {
+  /** FEN of the position, with at least two fields. */
+  readonly fen: string;
+  readonly outcome: string;
+  readonly moves: ReadonlyArray<{ readonly uci: string }>;
+}
+
+/** The part of endgame tables that evaluator and analysis need. */
+export interface EndgameTables<Result extends Ending = EndgameResult> {
   readonly maxPieces: number;
   probeMany(
-    fens: Iterable<string>,
+    fens: string[],
     options?: CallOptions,
-  ): Promise<Array<EndgameResult | ShelfishError>>;
+  ): Promise<ReadonlyArray<Result | Error>>;
 }
 
 /** The part of a database that the evaluator needs. */
 export interface EvaluatorDatabase {
   lookup(fen: string, options?: object): Promise<PositionEval | null>;
-  lookupMany?(
-    fens: string[],
-    options?: object,
-  ): Promise<ReadonlyArray<PositionEval | null | ShelfishError>>;
 }
 
 /** The part of an engine that the evaluator needs. */
 export interface EvaluatorEngine {
   analyse(fen: string, options?: AnalyseOptions): Promise<EngineEvaluation>;
-  analyseMany(
-    fens: Iterable<string>,
-    options?: AnalyseManyOptions,
-  ): Promise<Array<EngineEvaluation | ShelfishError>>;
   close(): void;
 }
 
@@ -665,16 +634,6 @@ export interface EvaluateOptions<San extends boolean = boolean>
   onInfo?: ((found: Evaluated) => void) | undefined;
 }
 
-/** Options of `evaluateMany`. The default limit is a depth of 12. */
-export interface EvaluateManyOptions<
-  San extends boolean = boolean,
-> extends Omit<EvaluateOptions<San>, "known" | "onInfo"> {
-  /** Is called after each position, with its index in the list. */
-  onAnswer?:
-    | ((index: number, answer: Evaluated<San> | null | ShelfishError) => void)
-    | undefined;
-}
-
 /** Options of `openUciEngine`. */
 export interface UciEngineOptions {
   /** Starts a Worker that speaks UCI. */
@@ -685,12 +644,4 @@ export interface UciEngineOptions {
   workers?: number | undefined;
   /** UCI options by name, such as `{ Hash: 32 }`. */
   options?: Readonly<Record<string, string | number | boolean>> | undefined;
-}
-
-/** Options of `analyseSequence`. */
-export interface UciSequenceOptions extends CallOptions, Limits {
-  /** Number of variations, best first. Default 1. */
-  multiPv?: number | undefined;
-  /** Is called after each position, with its index in the list. */
-  onAnswer?: ((index: number, found: Evaluated) => void) | undefined;
 }

@@ -2,7 +2,7 @@
 
 /** A command of a page. */
 export type Command =
-  | { name: "uci" | "isready" | "ucinewgame" | "stop" | "ponderhit" | "quit" }
+  | { name: "uci" | "isready" | "ucinewgame" | "stop" | "quit" }
   | { name: "setoption"; option: string; value: string }
   | Position
   | Go;
@@ -35,13 +35,10 @@ const LIMITS = [
   "wtime",
   "btime",
 ] as const;
-/** Words of `go` without a value. */
-const FLAGS = ["infinite", "ponder"] as const;
-
 /** `go`. */
 export type Go = { name: "go"; searchmoves: string[] } & {
   [Name in (typeof NUMBERS)[number]]?: number;
-} & { [Name in (typeof FLAGS)[number]]?: boolean };
+} & { infinite?: boolean };
 
 const isIn = <Word extends string>(
   words: readonly Word[],
@@ -53,9 +50,7 @@ export function parse(line: string): Command | undefined {
   const words = line.split(/\s+/).filter((word) => word);
   for (const [index, name] of words.entries()) {
     const rest = words.slice(index + 1);
-    if (
-      isIn(["uci", "isready", "ucinewgame", "stop", "ponderhit", "quit"], name)
-    )
+    if (isIn(["uci", "isready", "ucinewgame", "stop", "quit"], name))
       return { name };
     if (name === "setoption") return option(rest);
     if (name === "position") return position(rest);
@@ -90,7 +85,7 @@ function go(words: string[]): Go {
   const command: Go = { name: "go", searchmoves: [] };
   for (let index = 0; index < words.length; index++) {
     const word = words[index]!;
-    if (isIn(FLAGS, word)) command[word] = true;
+    if (word === "infinite") command.infinite = true;
     else if (isIn(NUMBERS, word)) {
       // Some boards report an expired clock as a negative number.
       const next = words[index + 1] ?? "";

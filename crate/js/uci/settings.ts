@@ -26,7 +26,6 @@ const OPTIONS = {
   UCI_Elo: ["spin", 1500, 800, 3190],
   "Skill Level": ["spin", 20, 0, 20],
   "Clear Hash": ["button"],
-  Ponder: ["check", false],
   UCI_LimitStrength: ["check", false],
   UCI_Chess960: ["check", false],
   EvalDatabase: ["string", ""],

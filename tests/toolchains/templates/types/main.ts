@@ -1,13 +1,8 @@
-import { directory, openDatabase, type Source, type Wasm } from "shelfish";
+import { openDatabase, type Wasm } from "shelfish";
 import { openDatabase as openInline } from "shelfish/inline";
 import wasm from "shelfish/shelfish_bg.wasm";
 
 const given: Wasm = wasm;
-const source: Source = directory(".");
-export const files: Promise<Uint8Array>[] = [
-  source.whole("manifest.json", 100),
-  source.range("manifest.json", 0, 1),
-];
 
 for (const wasm of [
   given,

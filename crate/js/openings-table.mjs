@@ -1,15 +1,11 @@
-// Writes the table of openings.ts from the lists in `build-tools/shelfish/openings/`: node table.mjs TABLE
+// Writes the table of openings.ts from the lists in `build-tools/shelfish/openings/`: node openings-table.mjs TABLE
 import { readFileSync, writeFileSync } from "node:fs";
 import { Chess } from "chessops/chess";
 import { parseSan } from "chessops/san";
 
 const [table] = process.argv.slice(2);
-if (!table) throw new Error("usage: table.mjs TABLE");
 
-const list = new URL(
-  "../../../build-tools/shelfish/openings/",
-  import.meta.url,
-);
+const list = new URL("../../build-tools/shelfish/openings/", import.meta.url);
 const texts = ["a", "b", "c", "d", "e"].map((volume) =>
   readFileSync(new URL(`${volume}.tsv`, list), "utf8"),
 );
@@ -59,6 +55,9 @@ const columns = {
 writeFileSync(
   table,
   Object.entries(columns)
-    .map(([name, text]) => `export const ${name} = ${JSON.stringify(text)};\n`)
+    .map(
+      ([name, text]) =>
+        `export const ${name}: string = ${JSON.stringify(text)};\n`,
+    )
     .join(""),
 );

@@ -3,7 +3,8 @@
 import type { Book } from "../database/book.js";
 import type { Database } from "../database/database.js";
 import { checked, type Kinds } from "../shared/options.js";
-import { Parts } from "../shared/parts.js";
+import type { ErrorFields } from "../shared/errors.js";
+import { isUrl, Parts } from "../shared/parts.js";
 import type { LichessGame } from "../shared/types.js";
 import { bucketsOf, filterOf, Refusal } from "./filter.js";
 
@@ -33,13 +34,11 @@ export interface LichessFetch {
   close(): void;
 }
 
-/** The parts that are loaded on demand. */
-export interface Loaders {
-  database(url: string | URL): Promise<Database>;
-  book(url: string | URL): Promise<Book>;
-  openings(): Promise<typeof import("../openings.js")>;
-  moves(): Promise<typeof import("../lichess-moves.js")>;
-}
+/** Opens databases and books by their URL. */
+export type Openers = Record<
+  "openDatabase" | "openBook",
+  (url: string | URL) => Promise<any>
+>;
 
 const OPTIONS: Kinds<LichessOptions> = {
   database: "other",
@@ -94,25 +93,28 @@ function complete<G extends LichessGame>(game: G) {
   return { ...game, white: player, black: player, year: null, month: null };
 }
 
-/** Creates the adapter for parts that a loader opens. */
-export function adapter(load: Loaders, given: LichessOptions): LichessFetch {
+/** Creates the adapter. `load` loads the functions that open databases. */
+export function adapter(
+  load: () => Promise<Openers>,
+  given: LichessOptions,
+): LichessFetch {
   const options = checked("lichessFetch", given, OPTIONS);
   const { database, book, masters } = options;
   const send = options.fetch ?? globalThis.fetch;
   const parts = new Parts();
-
-  const opened = <T extends Database | Book>(
-    name: string,
-    part: string | URL | T,
-    open: (url: string | URL) => Promise<T>,
-  ): Promise<T> | T =>
-    typeof part === "string" || part instanceof URL
-      ? parts.get(name, () => open(part))
-      : part;
   const sources = {
     "cloud-eval": database,
     masters: masters ?? book,
     lichess: book,
+  };
+
+  const opened = <T>(kind: Kind): Promise<T> | T => {
+    const source = sources[kind]!;
+    if (!isUrl(source)) return source as T;
+    return parts.get(String(source), async () => {
+      const { openDatabase, openBook } = await load();
+      return (kind === "cloud-eval" ? openDatabase : openBook)(source);
+    });
   };
 
   /** Returns the kind, the URL and the signal of a request, or `undefined` if Lichess answers. */
@@ -141,7 +143,7 @@ export function adapter(load: Loaders, given: LichessOptions): LichessFetch {
     const fen = value("fen")?.replaceAll("_", " ");
     if (fen === undefined)
       throw new Refusal("fen: expected /api/cloud-eval?fen=FEN, found no fen");
-    const evals = await opened("database", database!, load.database);
+    const evals = await opened<Database>("cloud-eval");
     const found = await evals
       .lookup(fen, { format: "lichess", multiPv, signal })
       .catch((error) => {
@@ -164,68 +166,46 @@ export function adapter(load: Loaders, given: LichessOptions): LichessFetch {
     whole(value, "recentGames", 0);
     const filter = filterOf(value);
     const root = value("fen")?.replaceAll("_", " ") ?? START;
-    const played =
-      value("play")
-        ?.split(",")
-        .filter((uci) => uci !== "") ?? [];
-    const names = options.openings === false ? undefined : load.openings();
-    // If the book fails first, nothing waits for the names.
-    names?.catch(() => {});
-
-    const use = async (from: Book) => {
-      let path: string[] = [root];
-      if (played.length > 0) {
-        const after = (await load.moves()).play(root, played);
-        // The book has the better reason.
-        if (!after) await from.moves(root, { signal });
-        if (!after) throw new Refusal("fen: the position is invalid");
-        if ("illegal" in after)
-          throw new Refusal(
-            `play: ${quoted(after.illegal)} is not a legal move`,
-          );
-        path = [root, ...after.fens];
-      }
-      const { openingOf } = (await names) ?? {};
-      const { names: buckets, inexact } = bucketsOf(
-        from.manifest.buckets,
-        filter,
-      );
-      const found = await from.explore(path.at(-1)!, {
-        format: "lichess",
-        castling: "chess960",
-        signal,
-        openingOf,
-        buckets,
-      });
-      let { opening } = found;
-      // A position without a name has the name of the last named position before it.
-      for (let n = path.length - 2; n >= 0 && !opening; n--)
-        opening = openingOf?.(path[n]!) ?? null;
-      const moves = found.moves
-        .slice(0, count)
-        .map((move) => ({ ...move, game: move.game && complete(move.game) }));
-      const hasHistory = kind === "lichess" && value("history") === "true";
-      const answer = {
-        opening,
-        white: found.white,
-        draws: found.draws,
-        black: found.black,
-        moves,
-        topGames: found.topGames.slice(0, games).map(complete),
-        ...(kind === "lichess" && { recentGames: [] }),
-        ...(hasHistory && { history: [] }),
-      };
-      if (hasHistory) inexact.push("history");
-      return json(answer, 200, inexact);
-    };
-    const source = sources[kind]!;
-    return use(
-      await opened(
-        kind === "masters" && masters ? "masters" : "book",
-        source as string | URL | Book,
-        load.book,
-      ),
+    const played = (value("play") ?? "").split(",").filter((uci) => uci);
+    const [from, names] = await Promise.all([
+      opened<Book>(kind),
+      options.openings === false ? undefined : import("../openings.js"),
+    ]);
+    let path = [root];
+    if (played.length > 0) {
+      const after = (await import("../lichess-moves.js")).play(root, played);
+      // The book has the better reason.
+      if (!after) await from.moves(root, { signal });
+      if (!after) throw new Refusal("fen: the position is invalid");
+      if ("illegal" in after)
+        throw new Refusal(`play: ${quoted(after.illegal)} is not a legal move`);
+      path = [root, ...after.fens];
+    }
+    const { names: buckets, inexact } = bucketsOf(
+      from.manifest.buckets,
+      filter,
     );
+    const found = await from.explore(path.at(-1)!, {
+      ...{ format: "lichess", castling: "chess960", signal, buckets },
+      openingOf: names?.openingOf,
+    });
+    // A position without a name has the name of the last named position before it.
+    const named = path.findLast((fen) => names?.openingOf(fen));
+    const hasHistory = kind === "lichess" && value("history") === "true";
+    if (hasHistory) inexact.push("history");
+    const answer = {
+      opening: found.opening ?? (named && names?.openingOf(named)) ?? null,
+      white: found.white,
+      draws: found.draws,
+      black: found.black,
+      moves: found.moves
+        .slice(0, count)
+        .map((move) => ({ ...move, game: move.game && complete(move.game) })),
+      topGames: found.topGames.slice(0, games).map(complete),
+      ...(kind === "lichess" && { recentGames: [] }),
+      ...(hasHistory && { history: [] }),
+    };
+    return json(answer, 200, inexact);
   }
 
   async function answer(
@@ -247,10 +227,7 @@ export function adapter(load: Loaders, given: LichessOptions): LichessFetch {
       signal?.throwIfAborted();
       if (error instanceof Refusal)
         return json({ error: error.message }, error.status);
-      const { code, message = String(error) } = error as {
-        code?: string;
-        message?: string;
-      };
+      const { code, message = String(error) } = error as Partial<ErrorFields>;
       return code === "fen"
         ? json({ error: `fen: ${message}` }, 400)
         : json({ error: `the database cannot be read: ${message}` }, 502);

@@ -1,33 +1,32 @@
 // Stores the results of engines in IndexedDB. If the store fails, the engine is asked.
 
 import { eachEntry, openStorage, requestResult } from "../shared/indexed-db.js";
-
-/** A store of results. */
-export interface ResultStore<Result> {
-  get(key: string): Promise<Result | undefined>;
-  put(key: string, found: Result): void;
-  clear(): Promise<void>;
-  close(): void;
-}
+import type { KnownEval } from "./types.js";
 
 const NAME = "evaluations";
 
+/** A store of the results of sequences. */
+export interface ResultStore {
+  get(key: string): Promise<readonly KnownEval[] | undefined>;
+  put(key: string, found: readonly KnownEval[]): void;
+  close(): void;
+}
+
 /** Opens a store with a maximum number of results. It removes the oldest results first. */
-export function openResultStore<Result>(
+export function openResultStore(
   name: string,
   maximum: number,
-): ResultStore<Result> | undefined {
+): ResultStore | undefined {
   if (typeof indexedDB === "undefined") return undefined;
   const opening = openStorage(name, 1, (database) =>
     database
       .createObjectStore(NAME, { keyPath: "key" })
       .createIndex("at", "at"),
   );
-  opening.catch(() => {});
   const store = async (mode: IDBTransactionMode) =>
     (await opening).transaction(NAME, mode).objectStore(NAME);
 
-  async function put(key: string, found: Result): Promise<void> {
+  async function put(key: string, found: readonly KnownEval[]): Promise<void> {
     const entries = await store("readwrite");
     entries.put({ key, at: Date.now(), found });
     const count = await requestResult(entries.count());
@@ -39,27 +38,13 @@ export function openResultStore<Result>(
       return --excess > 0;
     });
   }
-
+  const nothing = () => undefined;
   return {
-    get: async (key) => {
-      try {
-        return (await requestResult((await store("readonly")).get(key)))?.found;
-      } catch {
-        return undefined;
-      }
-    },
-    put: (key, found) => void put(key, found).catch(() => {}),
-    clear: async () => {
-      try {
-        await requestResult((await store("readwrite")).clear());
-      } catch {
-        // A store that cannot be opened is empty.
-      }
-    },
-    close: () =>
-      void opening.then(
-        (database) => database.close(),
-        () => {},
-      ),
+    get: (key) =>
+      store("readonly")
+        .then((entries) => requestResult(entries.get(key)))
+        .then((entry) => entry?.found, nothing),
+    put: (key, found) => void put(key, found).catch(nothing),
+    close: () => void opening.then((database) => database.close(), nothing),
   };
 }

@@ -1,11 +1,11 @@
 // Databases, tables and engines that the components or elements of a page share.
 
 import type { Database } from "../database/database.js";
-import type { Endgames } from "../endgames/endgames.js";
+import type { Endgames } from "../endgames.js";
 import type { Engine } from "../engine/engine.js";
 import type { Evaluator } from "../engine/evaluator.js";
-import { Parts } from "../shared/parts.js";
-import type { EvaluatorDatabase, EvaluatorEndgames } from "../shared/types.js";
+import { isUrl, Parts } from "../shared/parts.js";
+import type { EndgameTables, EvaluatorDatabase } from "../shared/types.js";
 
 /** Origins of evaluations. Components with equal origins share them. */
 export interface Origins {
@@ -19,9 +19,6 @@ export interface Origins {
 
 /** Milliseconds after which origins without a component are closed. A page that changes keeps them. */
 const LINGER = 5_000;
-
-const isUrl = (value: unknown): value is string | URL =>
-  typeof value === "string" || value instanceof URL;
 
 /** Open origins. Each part is opened when it is first needed. */
 export class OpenOrigins {
@@ -42,7 +39,7 @@ export class OpenOrigins {
   }
 
   /** Returns the tables, or a function that opens them. */
-  get endgames(): EvaluatorEndgames | (() => Promise<Endgames>) | undefined {
+  get endgames(): EndgameTables | (() => Promise<Endgames>) | undefined {
     const { endgames } = this.#origins;
     if (!isUrl(endgames)) return endgames;
     return () =>

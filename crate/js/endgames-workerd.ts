@@ -1,8 +1,0 @@
-// For Cloudflare's Workers, which only run modules that were compiled at the upload.
-
-import { platform } from "./shared/load.js";
-import wasm from "./shelfish_endgames_bg.wasm";
-
-platform.wasm = () => wasm as WebAssembly.Module;
-
-export * from "./endgames/endgames.js";
