@@ -48,7 +48,7 @@ const LINKS = /\/src\/(link\/(lichess-game|link)|game\/time-control)\.ts$/;
 
 /** Modules that the board loads for a game, at the latest after the first evaluation. */
 const GAME =
-  /\/src\/(analysis\/game-parts|games\/(game-menu|library|session)|moves\/move-list|report\/(glyph|graph|judgment|reporter|variation-judge)|evaluation\/(endgame-lookups|engine-search)|style\/game-parts)\.(ts|css)$/;
+  /\/src\/(analysis\/game-parts|games\/(game-menu|library|session)|moves\/move-list|report\/(glyph|graph|judgment|reporter)|evaluation\/(endgame-lookups|engine-search)|style\/game-parts)\.(ts|css)$/;
 
 /** Modules that the board loads after the first evaluation. */
 const PANELS =

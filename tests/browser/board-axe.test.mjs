@@ -88,12 +88,6 @@ const PAGES = {
     /positions in/.test(document.querySelector("#order")?.textContent ?? ""),
   "bookmarklet.html": () => document.readyState === "complete",
   "play.html": () => document.querySelector("cg-board") !== null,
-  "embed.html": () =>
-    /Depth|database|mate/i.test(
-      document
-        .querySelector("shelfish-game")
-        ?.shadowRoot?.querySelector(".facts")?.textContent ?? "",
-    ),
 };
 
 for (const [colorScheme, width, height] of /** @type {const} */ ([

@@ -1,12 +1,6 @@
 // The documentation: links, accessibility, layout, search, and the snippets of the guides that are for pages.
 import assert from "node:assert/strict";
-import {
-  cpSync,
-  readFileSync,
-  readdirSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fencesOf } from "../npm/support/fences.mjs";
@@ -69,6 +63,7 @@ for (const [scheme, width, height] of /** @type {const} */ ([
     });
     for (const name of checked) {
       await page.goto(new URL(`site/docs/${name}`, shelf.server.url).href);
+      /** @type {string[]} */
       const found = await findings(page);
       assert.deepEqual(
         found.filter((finding) => !ALLOWED.test(finding)),

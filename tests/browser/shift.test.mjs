@@ -31,7 +31,6 @@ const READY = {
   "precedent.html": "#moves button",
   "play.html": "#level option >> nth=1",
   "how.html": "#order:has-text('positions in')",
-  "embed.html": "#shown >> .score",
 };
 
 /** @type {import("playwright-core").Browser} */

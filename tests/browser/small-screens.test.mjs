@@ -18,7 +18,6 @@ const PAGES = [
   "precedent.html",
   "how.html",
   "bookmarklet.html",
-  "embed.html",
 ];
 const NAMES = [
   "Board",
@@ -28,7 +27,6 @@ const NAMES = [
   "Precedent",
   "How it works",
   "Bookmarklet",
-  "Embed",
 ];
 
 /** Landscape phones, and desks of 1366 by 768 and 1920 by 1080 at a zoom of 200 %. */

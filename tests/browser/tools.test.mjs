@@ -1,13 +1,10 @@
-// The tools of the board: comments and glyphs, hidden evaluations, the editor of positions.
+// The tools of the board: hidden evaluations, the editor of positions.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { findings } from "./support/axe.mjs";
 import { lab } from "./support/lab.mjs";
 import { at, clickSquares, says } from "./support/page.mjs";
-import { stores } from "./support/stored-games.mjs";
 import { equals, until } from "./support/until.mjs";
-
-/** @typedef {import("playwright-core").Page} Page */
 
 /** @type {Awaited<ReturnType<typeof lab>>} */
 let shelf;
@@ -18,56 +15,10 @@ after(() => shelf.close());
 
 /** The board of the editor. */
 const EDITOR = { board: ".editor-board > .cg-wrap" };
-const PGN =
-  '[White "Anna"]\n[Black "Bert"]\n\n1. e4 e5 2. Nf3 Nc6 3. Bc4 { Old } *';
-/** Games whose links name them in different ways. */
-const GAMES = {
-  "a game of a link": `site/#pgn=${encodeURIComponent(PGN)}&ply=4`,
-  "a game of the board": "site/#moves=e2e4,e7e5,g1f3,b8c6&ply=4",
-};
-
-for (const [name, path] of Object.entries(GAMES)) {
-  test(`a comment and a glyph of ${name} survive a reload, and can be undone`, async (t) => {
-    const page = await shelf.page(t, { path });
-    const move = page.locator('[data-testid=move][aria-current="true"]');
-    await move.waitFor();
-    const san = await move.locator(".san").innerText();
-    const { hash } = new URL(page.url());
-    await page.locator("body").press("e");
-    await at(page, "annotate-text").fill(
-      "The <b>first</b> idea } of the opening",
-    );
-    await at(page, "glyph-5").check();
-    await at(page, "annotate-save").click();
-    await page
-      .locator(".comment", { hasText: "The <b>first</b> idea" })
-      .waitFor();
-    assert.equal(await move.locator(".glyph").innerText(), "!?");
-    if (hash.startsWith("#game=")) await stores(page, /idea/);
-    else
-      await until(
-        () => new URL(page.url()).hash !== hash,
-        "the link has the comment",
-      );
-    await page.reload();
-    await move.filter({ hasText: san }).waitFor();
-    await page.locator(".comment", { hasText: "idea" }).waitFor();
-    assert.equal(await move.locator(".glyph").innerText(), "!?");
-    await page.locator("body").press("e");
-    await at(page, "annotate-text").fill("");
-    await at(page, "glyph-0").check();
-    await at(page, "annotate-text").press("Control+Enter");
-    await page
-      .locator(".comment", { hasText: "idea" })
-      .waitFor({ state: "detached" });
-    await at(page, "notice-action").click();
-    await page.locator(".comment", { hasText: "idea" }).waitFor();
-    assert.equal(await move.locator(".glyph").innerText(), "!?");
-  });
-}
+const GAME = "site/#moves=e2e4,e7e5,g1f3,b8c6&ply=4";
 
 test("evaluations and arrows are hidden on request, also after a reload", async (t) => {
-  const page = await shelf.page(t, { path: GAMES["a game of a link"] });
+  const page = await shelf.page(t, { path: GAME });
   const arrows = () => page.locator(".cg-shapes line").count();
   const seen = async () =>
     Promise.all(["score", "lines"].map((id) => at(page, id).isVisible()));
@@ -143,9 +94,9 @@ for (const [width, height, colorScheme] of /** @type {const} */ ([
   [390, 844, "dark"],
   [1366, 768, "light"],
 ])) {
-  test(`the tools, the comment and the editor fit ${width}×${height} without violations of accessibility`, async (t) => {
+  test(`the editor fits ${width}×${height} without violations of accessibility`, async (t) => {
     const page = await shelf.page(t, {
-      path: GAMES["a game of a link"],
+      path: GAME,
       context: { viewport: { width, height }, colorScheme },
     });
     await page
@@ -153,23 +104,17 @@ for (const [width, height, colorScheme] of /** @type {const} */ ([
       .first()
       .waitFor({ state: "attached" });
     if (await at(page, "menu").isVisible()) await at(page, "menu").click();
-    await at(page, "tools").click();
-    for (const id of ["tools-dialog", "annotate-dialog", "editor-dialog"]) {
-      await at(page, id).waitFor();
-      const box = await at(page, id).boundingBox();
-      assert.ok(
-        box &&
-          box.x >= 0 &&
-          box.y >= 0 &&
-          box.x + box.width <= width &&
-          box.y + box.height <= height,
-        `${id} ${JSON.stringify(box)}`,
-      );
-      assert.deepEqual(await findings(page), [], id);
-      if (id === "tools-dialog") await at(page, "tool-annotate").click();
-      if (id !== "annotate-dialog") continue;
-      await page.keyboard.press("Escape");
-      await page.locator("body").press("s");
-    }
+    await at(page, "set-up").click();
+    await at(page, "editor-dialog").waitFor();
+    const box = await at(page, "editor-dialog").boundingBox();
+    assert.ok(
+      box &&
+        box.x >= 0 &&
+        box.y >= 0 &&
+        box.x + box.width <= width &&
+        box.y + box.height <= height,
+      JSON.stringify(box),
+    );
+    assert.deepEqual(await findings(page), []);
   });
 }

@@ -1,18 +1,16 @@
 {
-  let set;
   try {
     const { theme, settings } = localStorage;
-    const { board, database } = JSON.parse(settings ?? "{}") ?? {};
+    const { board } = JSON.parse(settings ?? "{}") ?? {};
     Object.assign(
       document.documentElement.dataset,
       theme && { theme },
       board && { board },
     );
-    set = database;
   } catch {}
   const query = new URLSearchParams(location.search);
   const manifests = {
-    db: query.get("db") ?? set ?? DATABASE,
+    db: query.get("db") ?? DATABASE,
     book: query.get("book") ?? "book/manifest.json",
   };
   globalThis.early = {};

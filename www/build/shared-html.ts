@@ -10,7 +10,6 @@ const PAGES = [
   ["./precedent.html", "Precedent"],
   ["./how.html", "How it works"],
   ["./bookmarklet.html", "Bookmarklet"],
-  ["./embed.html", "Embed"],
 ] as const;
 
 /** The file of the analysis board. Its header also has the games and the tools of the board. */

@@ -9,7 +9,6 @@ import { KINDS } from "../report/glyph";
 import { Graph } from "../report/graph";
 import { JudgmentRow, nextOf } from "../report/judgment";
 import { Reporter } from "../report/reporter";
-import { VariationJudge } from "../report/variation-judge";
 import { endgamePieces, type Settings } from "../settings/settings";
 import type { Page } from "../games/notice";
 import { Session } from "../games/session";
@@ -41,7 +40,6 @@ export function createGameParts(
   const engineSearch = new EngineSearch(state, settings);
   const endgames = new EndgameLookups(state, tables, endgamePieces(tables));
   const reporter = new Reporter(state, lookups, endgames, settings);
-  new VariationJudge(state, () => reporter.analysis());
   const goToBadMove: GameParts["goToBadMove"] = (letter, by) => {
     const kind = KINDS.find((kind) => kind.startsWith(letter));
     if (kind) state.go(nextOf(state, kind, by));

@@ -38,7 +38,7 @@ import { bindTyped } from "../moves/move-field";
 
 const settings = load();
 applyAppearance(settings);
-const client = new DatabaseClient(manifestUrl(settings.database));
+const client = new DatabaseClient(manifestUrl());
 const tables = endgamesUrl();
 restrictConnections(client.url, bookUrl(), tables);
 mountInspector(byId("traffic"), client);
@@ -208,7 +208,7 @@ for (const [id, action] of Object.entries({
 const onDemand = (work: () => Promise<unknown>) => () =>
   void reportInputError(work, notice);
 const help = onDemand(async () =>
-  (await loadPart(import("../shell/board-dialogs"))).showHelp(),
+  (await loadPart(import("../shell/help-dialog"))).showHelp(),
 );
 const share = onDemand(async () =>
   (await loadPart(import("../games/share-dialog"))).showShare(
@@ -221,15 +221,13 @@ const settingsDialog = onDemand(async () =>
   (await loadPart(import("../settings/settings-dialog"))).showSettings(
     client,
     (isOn) => enableEngine(isOn),
+    toggleEvaluations,
   ),
 );
 const enableEngine = (engine: boolean) => {
   gameParts?.engineSearch.set({ engine });
   gameParts?.reporter.set({ engine });
 };
-const annotate = onDemand(async () =>
-  (await loadPart(import("../moves/annotate-dialog"))).showAnnotate(state),
-);
 const setUp = onDemand(async () =>
   (await loadPart(import("../board/editor-dialog"))).showEditor(
     state.node.fen,
@@ -243,38 +241,13 @@ const toggleEvaluations = () => {
   board.showsLines = !evaluations;
   continuations?.refresh();
 };
-const tools = onDemand(async () =>
-  (await loadPart(import("../shell/board-dialogs"))).showTools([
-    {
-      id: "annotate",
-      label: "Comment and glyph of this move",
-      key: "e",
-      use: annotate,
-    },
-    { id: "editor", label: "Set up a position", key: "s", use: setUp },
-    {
-      id: "evaluations",
-      label: "Evaluations and arrows",
-      key: "h",
-      isOn: load().evaluations,
-      use: toggleEvaluations,
-    },
-  ]),
-);
 for (const [id, action] of Object.entries({
   help,
-  tools,
+  "set-up": setUp,
   share,
   settings: settingsDialog,
 }))
   byId(id).addEventListener("click", action);
-state.on(({ node, game }) => {
-  if (node && !game && state.node.san && load().sounds)
-    void import("../board/sounds").then(
-      ({ play }) => play(state.node.san),
-      () => {},
-    );
-});
 bindKeys({
   ArrowLeft: previous,
   ArrowRight: next,
@@ -288,7 +261,6 @@ bindKeys({
     learn?.isAsking ||
     document.querySelector<HTMLElement>("#lines .line button")?.click(),
   ...judgmentKeys(),
-  e: annotate,
   s: setUp,
   h: toggleEvaluations,
   t: () => {

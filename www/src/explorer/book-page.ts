@@ -30,12 +30,8 @@ export interface BookPage {
 export function setUpBookPage(
   play: (step: Pick<Step, "move">) => void,
 ): BookPage {
-  const settings = load();
-  applyAppearance(settings);
-  const database = new DatabaseClient(
-    manifestUrl(settings.database),
-    openDatabase,
-  );
+  applyAppearance(load());
+  const database = new DatabaseClient(manifestUrl(), openDatabase);
   const book = new BookClient(bookUrl(), database, openBook);
   restrictConnections(database.url, book.url);
   bindTheme();

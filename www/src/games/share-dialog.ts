@@ -65,21 +65,10 @@ export function showShare(
         ),
       ),
     );
-  const href = `./embed.html#pgn=${encodeURIComponent(toPgn(game))}`;
-  const embed = make(
-    "p",
-    { className: "quiet" },
-    make(
-      "a",
-      { href, "data-testid": "embed-link" },
-      "Show this game on your own page",
-    ),
-  );
   showDialog(
     "share-dialog",
     "Share",
     make("div", { className: "choices" }, ...buttons),
-    embed,
     output,
   );
 }

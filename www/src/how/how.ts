@@ -6,12 +6,12 @@ import { explain, isOver } from "../database/client";
 import { famous } from "../games/famous-games";
 import { contentOf, Inspector } from "../inspector/inspector";
 import { fetchEarly } from "../loading/load-once";
-import { load, manifestUrl } from "../settings/settings";
+import { manifestUrl } from "../settings/settings";
 import { byId, make } from "../shell/dom";
 import { bindTheme, restrictConnections } from "../shell/page";
 import { duration, plural, size } from "../text/units";
 
-const url = manifestUrl(load().database);
+const url = manifestUrl();
 restrictConnections(url);
 bindTheme();
 

@@ -30,8 +30,7 @@ const LABELS = {
 } as const;
 const CONFIRMED = ["resign", "draw"] as const;
 
-const settings = load();
-applyAppearance(settings);
+applyAppearance(load());
 bindTheme();
 
 const now = (): number => performance.now();
@@ -176,7 +175,6 @@ function begin(terms: Terms, kept?: Match): void {
 
 function playMove(move: NormalMove): void {
   if (!match?.isMine || !match.play(move, now())) return;
-  playSound();
   changed();
 }
 
@@ -186,7 +184,6 @@ async function answer(at: Match): Promise<void> {
   try {
     const move = await opponent.reply(at, signal);
     if (signal.aborted || !at.play(move, now())) return;
-    playSound();
     changed();
     board.playPremove();
   } catch (error) {
@@ -286,14 +283,6 @@ function preview(fen: string | undefined): void {
 function flip(): void {
   board.flip();
   clocks();
-}
-
-function playSound(): void {
-  if (settings.sounds)
-    void import("../board/sounds").then(
-      ({ play }) => play(match?.node.san ?? ""),
-      () => {},
-    );
 }
 
 const step = (node: Node | undefined): void =>

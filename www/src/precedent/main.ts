@@ -35,9 +35,8 @@ import { type Choice, choices, gameEnd, targets } from "./rules";
 /** Number of games that are named at the end of a game. */
 const MAX_GAMES = 3;
 
-const settings = load();
-applyAppearance(settings);
-const evals = new DatabaseClient(manifestUrl(settings.database), openDatabase);
+applyAppearance(load());
+const evals = new DatabaseClient(manifestUrl(), openDatabase);
 const book = new BookClient(bookUrl(), evals, openBook);
 restrictConnections(evals.url, book.url);
 bindTheme();

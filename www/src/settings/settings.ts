@@ -17,7 +17,6 @@ export const PANELS = ["report", "continuations", "explorer"] as const;
 /** All settings except the theme. */
 export interface Settings {
   board: (typeof BOARDS)[number];
-  sounds: boolean;
   /** Whether evaluations and arrows are shown. */
   evaluations: boolean;
   /** Whether the engine searches positions that the database does not have. */
@@ -27,8 +26,6 @@ export interface Settings {
   lines: (typeof LINES)[number];
   /** The selected panel next to the game. */
   panel: (typeof PANELS)[number];
-  /** Manifest of the database if the address names none; undefined for the site's own database. */
-  database?: string | undefined;
 }
 
 const KEY = "settings";
@@ -43,7 +40,6 @@ export function load(): Settings {
     values.find((each) => each === value) ?? usual;
   return {
     board: one(BOARDS, stored.board, "brown"),
-    sounds: stored.sounds === true,
     evaluations: stored.evaluations !== false,
     engine: stored.engine !== false,
     nodes:
@@ -52,9 +48,6 @@ export function load(): Settings {
         : NODES.Normal,
     lines: one(LINES, stored.lines, 2),
     panel: one(PANELS, stored.panel, "report"),
-    ...(typeof stored.database === "string" && stored.database
-      ? { database: stored.database }
-      : {}),
   };
 }
 
@@ -77,10 +70,9 @@ export function applyAppearance({ board, evaluations }: Settings): void {
     : "hidden";
 }
 
-/** Returns the URL of the database's manifest: from `?db=`, from the settings, or the site's own database. */
-export const manifestUrl = (set?: string): URL =>
-  named("db") ??
-  resolved(set ?? import.meta.env.VITE_DATABASE ?? "db/manifest.json");
+/** Returns the URL of the database's manifest: from `?db=`, or the site's own database. */
+export const manifestUrl = (): URL =>
+  named("db") ?? resolved(import.meta.env.VITE_DATABASE ?? "db/manifest.json");
 
 /** Returns the URL of the book's manifest: from `?book=`, or the site's own book. */
 export const bookUrl = (): URL =>

@@ -14,7 +14,7 @@ export interface Changes {
   game?: true;
   /** Moves were added to the game or removed from it. */
   tree?: true;
-  /** Variations were promoted or deleted, a comment or a glyph was changed, or that was undone. */
+  /** Variations were promoted or deleted, or that was undone. */
   edited?: true;
   /** Another position is on the board. */
   node?: true;
@@ -22,7 +22,7 @@ export interface Changes {
   known?: ReadonlySet<string>;
   /** Another next move is selected. */
   choice?: true;
-  /** The report of the game or of a move in a variation was created or became invalid. */
+  /** The report of the game was created or became invalid. */
   report?: true;
   /** Status of the lookup of the position on the board. */
   status?: true;
@@ -70,7 +70,6 @@ export class State {
   #node = this.#game.root;
   #choice: Node | undefined;
   #assessment: Assessment | undefined;
-  #variations: ReadonlyMap<Node, MoveReport> = new Map();
   #status: Status = {};
   #progress: AnalysisProgress | undefined;
   #isDeep = false;
@@ -101,9 +100,9 @@ export class State {
     return this.#assessment;
   }
 
-  /** Returns the report on a move of the main line or of a variation, if it was created. */
+  /** Returns the report on a move of the main line, if it was created. */
   moveReport(node: Node): MoveReport | undefined {
-    return this.#assessment?.moves.get(node) ?? this.#variations.get(node);
+    return this.#assessment?.moves.get(node);
   }
 
   get status(): Status {
@@ -217,35 +216,12 @@ export class State {
       );
   }
 
-  /** Replaces the comment of a move and its glyph, a number of PGN from 1 to 6; 0 for no glyph. */
-  annotate(node: Node, comment: string, glyph: number): void {
-    const { notes } = node;
-    const before = { comment: notes.comment, nags: notes.nags };
-    const nags = [
-      ...(glyph > 0 ? [glyph] : []),
-      ...notes.nags.filter((nag) => nag > 6),
-    ];
-    if (comment === (notes.comment ?? "") && nags.join() === notes.nags.join())
-      return;
-    const set = (comment: string | undefined, nags: number[]) => {
-      notes.nags = nags;
-      if (comment) notes.comment = comment;
-      else delete notes.comment;
-    };
-    set(comment, nags);
-    this.#undos.push({
-      words: "The comment was changed.",
-      undo: () => (set(before.comment, before.nags), node),
-    });
-    this.#notify({ tree: true, edited: true });
-  }
-
   /** Says which change `undo` undoes; `undefined` if there is none. */
   get lastEdit(): string | undefined {
     return this.#undos.at(-1)?.words;
   }
 
-  /** Undoes the last promotion, deletion or comment, and shows the position that was on the board before it. */
+  /** Undoes the last promotion or deletion, and shows the position that was on the board before it. */
   undo(): void {
     const last = this.#undos.pop();
     if (!last) return;
@@ -333,12 +309,6 @@ export class State {
         ? { known: new Set(changed.map(({ fen }) => fen)) }
         : {}),
     });
-  }
-
-  /** Sets the reports on moves of variations, which count in no figure. */
-  setVariations(moves: ReadonlyMap<Node, MoveReport>): void {
-    this.#variations = moves;
-    this.#notify({ report: true });
   }
 
   setStatus(status: Status): void {

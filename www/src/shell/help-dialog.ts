@@ -1,6 +1,6 @@
-/** The dialogs with the tools of the board and the list of keys. Loaded when they are first opened. */
-import { closeDone, showDialog } from "./dialog";
-import { make, makeButton } from "./dom";
+/** The help with the list of keys. Loaded when it is first opened. */
+import { showDialog } from "./dialog";
+import { make } from "./dom";
 
 const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ["← →", "previous move, next move"],
@@ -10,10 +10,9 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
     "select one of several next moves; otherwise first and last position",
   ],
   ["Shift+← Shift+→", "leave or enter a variation"],
-  ["Ctrl+Z", "undo the last change of a variation or a comment"],
+  ["Ctrl+Z", "undo the last change of a variation"],
   ["Space", "play the best move"],
   ["i m b", "next inaccuracy, mistake or blunder; with Shift the previous one"],
-  ["e", "edit the comment and the glyph of the move"],
   ["s", "set up a position"],
   ["h", "hide or show evaluations and arrows"],
   ["t", "show the opening explorer"],
@@ -73,37 +72,4 @@ export function showHelp(): void {
       "licence",
     ),
   );
-}
-
-export interface Tool {
-  id: string;
-  label: string;
-  /** The key that does the same. */
-  key: string;
-  /** Whether the tool is on; `undefined` for a tool that is not switched on and off. */
-  isOn?: boolean;
-  use(): void;
-}
-
-/** Shows the tools. A tool closes the dialog. */
-export function showTools(tools: readonly Tool[]): void {
-  const buttons = tools.map(({ id, label, key, isOn, use }) => {
-    const state = isOn === undefined ? {} : { "aria-pressed": isOn };
-    const close = () => {
-      closeDone(dialog);
-      use();
-    };
-    return makeButton(
-      { "data-testid": `tool-${id}`, ...state },
-      close,
-      make("span", {}, label),
-      make("kbd", {}, key),
-    );
-  });
-  const dialog = showDialog(
-    "tools-dialog",
-    "Tools",
-    make("div", { className: "tool-list" }, ...buttons),
-  );
-  buttons[0]?.focus();
 }
