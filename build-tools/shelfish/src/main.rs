@@ -11,7 +11,6 @@ use shelfish_cli::commands::{
     parts, publish, refresh, serve, stats, verify,
 };
 use shelfish_cli::publish::PublishError;
-use shelfish_cli::publish::staging::NotPublished;
 use shelfish_cli::store::EnvironmentError;
 use shelfish_cli::terminal::shown::shown;
 
@@ -136,10 +135,7 @@ fn main() -> ExitCode {
         if !error.downcast_ref().is_some_and(is_pipe) {
             eprintln!("shelfish: {}", shown(&error.to_string()));
         }
-        let kept = error
-            .downcast_ref()
-            .map(|NotPublished { error, .. }| &**error);
-        match kept.or(error.downcast_ref()) {
+        match error.downcast_ref() {
             Some(PublishError::Interrupted(signal)) => ExitCode::from(128 + signal),
             _ if is_wrong_usage(&*error) => ExitCode::from(2),
             _ => ExitCode::FAILURE,

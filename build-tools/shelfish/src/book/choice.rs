@@ -32,9 +32,9 @@ impl Candidate {
     }
 }
 
-/// Removes rare moves and sorts the remaining moves by weight, then by frequency, both descending, then by the text of the move.
-pub fn sorted(mut candidates: Vec<Candidate>, min_frequency: u64) -> Vec<Candidate> {
-    candidates.retain(|candidate| candidate.frequency >= min_frequency.max(1));
+/// Sorts moves by weight, then by frequency, both descending, then by the text of the move.
+pub fn sorted(mut candidates: Vec<Candidate>) -> Vec<Candidate> {
+    candidates.retain(|candidate| candidate.frequency > 0);
     candidates.sort_by_cached_key(|candidate| {
         // Weights are positive, so their bits have the order of their values.
         let text = candidate.m.to_uci(CastlingMode::Chess960).to_string();
@@ -73,7 +73,6 @@ mod tests {
         why: String,
         /// Move, frequency, wins, draws, losses.
         moves: Vec<(String, u64, u64, u64, u64)>,
-        min_frequency: u64,
         /// Weights in the order of [`sorted`], rounded to six decimals.
         weights: Vec<(String, f64)>,
         /// Chosen move by random number.
@@ -87,7 +86,6 @@ mod tests {
         for Case {
             why,
             moves,
-            min_frequency,
             weights,
             chosen,
         } in cases
@@ -112,7 +110,7 @@ mod tests {
                 .map(candidate)
                 .collect::<Option<Vec<_>>>()
                 .ok_or("an illegal move")?;
-            let candidates = sorted(candidates, min_frequency);
+            let candidates = sorted(candidates);
             let name = |index: usize| {
                 candidates[index]
                     .m

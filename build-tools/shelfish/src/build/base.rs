@@ -68,7 +68,7 @@ pub enum BaseErrorKind {
     WholeGames,
     /// An earlier base has games of the same input. Contains its name, which may be empty.
     #[error(
-        "it has games of an input of another base{}{}; --again counts them twice",
+        "it has games of an input of another base{}{}",
         if .0.is_empty() { "" } else { ", " }, shown(.0)
     )]
     SameInput(String),

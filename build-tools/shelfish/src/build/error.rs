@@ -26,14 +26,6 @@ pub enum BuildError {
     /// A temporary file, or a line of a part, is not a record.
     #[error(transparent)]
     Spool(#[from] SpoolError),
-    /// The disk has less room than the build may use.
-    #[error("{}: {error}", path.display())]
-    Disk {
-        /// The path of the database.
-        path: PathBuf,
-        /// The error.
-        error: io::Error,
-    },
     /// The memory of a worker cannot be allocated; its size in bytes.
     #[error("cannot allocate {0} bytes of memory for each worker: choose a smaller --max-memory")]
     Memory(usize),

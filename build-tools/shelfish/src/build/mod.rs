@@ -15,7 +15,6 @@ pub mod write;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use indicatif::HumanBytes;
@@ -26,8 +25,8 @@ use shelfish::table::{KeptShard, Record, Shard, WriteError, WriterOptions};
 pub use error::BuildError;
 
 use crate::database;
-use crate::input::remote::{Download, DownloadPolicy};
-use crate::input::{DumpKind, DumpOptions, Dumps, Input, max_window_log};
+use crate::input::remote::Download;
+use crate::input::{DumpKind, Dumps, Input, max_window_log};
 use crate::system::ordered::cores;
 use crate::system::workspace::{Workspace, WorkspaceError};
 use base::Base;
@@ -44,8 +43,6 @@ pub struct Options {
     pub inputs: Vec<Input>,
     /// Databases that are merged with the inputs.
     pub bases: Vec<database::Args>,
-    /// Whether positions of the inputs take nothing from the bases.
-    pub replace: bool,
     /// Whether the database refers to unchanged blocks in shards of the bases that are in its directory.
     pub update: bool,
     /// The directory of the database.
@@ -58,16 +55,12 @@ pub struct Options {
     pub inline_page_bytes: usize,
     /// Number of workers.
     pub threads: usize,
-    /// Timeout and retries of downloads.
-    pub download_policy: DownloadPolicy,
     /// Keys at which the table is cut into parts, as if the parts were built separately.
     pub boundaries: Vec<Vec<u8>>,
     /// Approximate number of blocks of a page. If `None`, the build chooses the number.
     pub page_blocks: Option<usize>,
     /// Maximum size of all files, in bytes.
     pub max_bytes: Option<u64>,
-    /// Maximum use of the disk, in bytes.
-    pub max_disk: Option<u64>,
     /// The file of rejected lines.
     pub rejects: Option<PathBuf>,
     /// Whether to print nothing before the end.
@@ -83,18 +76,15 @@ impl Options {
         Options {
             inputs,
             bases: Vec::new(),
-            replace: false,
             update: false,
             out: out.to_owned(),
             max_memory: 1 << 30,
             shard_bytes: defaults.shard_bytes,
             inline_page_bytes: defaults.inline_page_bytes,
             threads: cores(),
-            download_policy: DownloadPolicy::default(),
             boundaries: Vec::new(),
             page_blocks: None,
             max_bytes: None,
-            max_disk: None,
             rejects: None,
             quiet: true,
             is_interruptible: false,
@@ -124,22 +114,13 @@ impl Options {
 
     /// Opens the inputs and checks that they are of a kind.
     pub fn open_dumps(&self, kind: DumpKind) -> Result<Dumps, BuildError> {
-        let max_window_log = max_window_log(self.max_memory);
-        let options = DumpOptions {
-            download_policy: self.download_policy,
-            max_window_log,
-        };
-        let dumps = Dumps::open(&self.inputs, options)?;
+        let dumps = Dumps::open(&self.inputs, max_window_log(self.max_memory))?;
         dumps.expect(&self.inputs, kind)?;
         Ok(dumps)
     }
 
     /// Creates the workspace of the database.
     pub fn open_workspace<R: Record>(&self) -> Result<Workspace, BuildError> {
-        if let Some(most) = self.max_disk {
-            let path = self.out.clone();
-            check_room(&self.out, most).map_err(|error| BuildError::Disk { path, error })?;
-        }
         let mut workspace = Workspace::open::<R>(&self.out)?;
         if self.is_interruptible {
             workspace
@@ -159,20 +140,6 @@ impl Options {
             .map(|path| RejectFile::create(path, &self.inputs))
             .transpose()
     }
-}
-
-/// Checks the free space on the disk of a directory, which may not exist yet.
-fn check_room(directory: &Path, most: u64) -> io::Result<()> {
-    let absolute = std::path::absolute(directory)?;
-    let there = absolute.ancestors().find(|path| path.exists());
-    let free = fs4::available_space(there.unwrap_or(&absolute))?;
-    if free >= most {
-        return Ok(());
-    }
-    let why = format!(
-        "--max-disk allows {most} bytes, but the disk has {free} free: free some space, or decrease --max-disk"
-    );
-    Err(io::Error::new(io::ErrorKind::StorageFull, why))
 }
 
 /// The files of a new database, for the summary of its build.
@@ -235,17 +202,5 @@ impl Files {
     pub fn size(&self) -> String {
         let each = self.bytes as f64 / self.positions.max(1) as f64;
         format!("{} ({each:.2} bytes a position)", HumanBytes(self.bytes))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_missing_directory_is_checked_on_its_future_disk() {
-        let directory = std::env::temp_dir().join("is/not/there");
-        assert!(check_room(&directory, 1).is_ok());
-        assert!(check_room(&directory, u64::MAX).is_err());
     }
 }

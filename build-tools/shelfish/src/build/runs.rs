@@ -38,80 +38,31 @@ const PART: usize = 8 << 20;
 /// Memory of a merge for each run: buffers and the window of zstd.
 const MERGE_MEMORY: usize = 640 << 10;
 
-/// The directory of runs, and the limit of the disk space of a build.
+/// The directory of runs.
 pub struct RunFiles {
     dir: PathBuf,
     count: AtomicU64,
     part: usize,
-    disk: Arc<Disk>,
 }
 
 impl RunFiles {
-    /// Creates the files in `dir`. A build may use `max_disk` bytes of the disk.
-    pub fn new(dir: &Path, max_disk: Option<u64>) -> RunFiles {
+    /// Creates the files in `dir`.
+    pub fn new(dir: &Path) -> RunFiles {
         RunFiles {
             dir: dir.to_owned(),
             count: AtomicU64::new(0),
             part: PART,
-            disk: Arc::new(Disk {
-                used: AtomicU64::new(0),
-                most: max_disk.unwrap_or(u64::MAX),
-            }),
         }
-    }
-
-    /// Returns the counter of bytes on the disk.
-    pub fn disk(&self) -> &Disk {
-        &self.disk
-    }
-}
-
-/// Counter of the disk space that a build uses, in bytes.
-pub struct Disk {
-    used: AtomicU64,
-    most: u64,
-}
-
-impl Disk {
-    /// Counts bytes that were written.
-    pub fn take(&self, bytes: u64) -> io::Result<()> {
-        let used = self.used.fetch_add(bytes, Relaxed) + bytes;
-        if used <= self.most {
-            return Ok(());
-        }
-        let why = format!(
-            "the temporary files and the new database exceed --max-disk, {} bytes: leave something out (--min-depth, \
-             --best-only, --max-pvs), or increase the limit",
-            self.most
-        );
-        Err(io::Error::new(io::ErrorKind::StorageFull, why))
-    }
-
-    /// Counts bytes that were removed.
-    pub fn give(&self, bytes: u64) {
-        self.used.fetch_sub(bytes, Relaxed);
     }
 }
 
 /// A sorted sequence of records. Clones share their files.
 #[derive(Clone, Default)]
 pub struct Run {
-    parts: VecDeque<Arc<Part>>,
+    /// The files, each removed when its last clone is dropped.
+    parts: VecDeque<Arc<TempPath>>,
     /// Number of records.
     pub records: u64,
-}
-
-/// A file of records, removed when its last clone is dropped.
-struct Part {
-    path: TempPath,
-    bytes: u64,
-    disk: Arc<Disk>,
-}
-
-impl Drop for Part {
-    fn drop(&mut self) {
-        self.disk.give(self.bytes);
-    }
 }
 
 /// The last part of a run while it is written, and the number of bytes that it may still take.
@@ -184,14 +135,9 @@ impl<'a> RunWriter<'a> {
     }
 
     fn close(&mut self, OpenPart { encoder, path, .. }: OpenPart) -> io::Result<()> {
-        let (bytes, disk) = (
-            encoder.finish()?.metadata()?.len(),
-            self.run_files.disk.clone(),
-        );
-        self.run
-            .parts
-            .push_back(Arc::new(Part { path, bytes, disk }));
-        self.run_files.disk.take(bytes)
+        encoder.finish()?;
+        self.run.parts.push_back(Arc::new(path));
+        Ok(())
     }
 
     fn finish(mut self) -> io::Result<Run> {
@@ -231,7 +177,7 @@ impl RunReader {
             let Some(part) = self.run.parts.front() else {
                 return Ok(false);
             };
-            let file = BufReader::with_capacity(READ_BUFFER, File::open(&part.path)?);
+            let file = BufReader::with_capacity(READ_BUFFER, File::open(&**part)?);
             let decoder = zstd::Decoder::with_buffer(file)?;
             self.reader = Some(BufReader::with_capacity(READ_BUFFER, decoder));
         }
@@ -467,7 +413,7 @@ mod tests {
 
     fn sorted(records: &[(Key, Evaluation)], arena: usize, memory: usize) -> io::Result<Vec<u8>> {
         let dir = tempfile::tempdir()?;
-        let mut run_files = RunFiles::new(dir.path(), None);
+        let mut run_files = RunFiles::new(dir.path());
         run_files.part = arena / 3;
         let kind = Evaluations::new(Selection::default());
         let sorter = |arena| Sorter::new(&kind, &run_files, arena);
@@ -522,16 +468,5 @@ mod tests {
         let reversed = sorted(&records, 300 << 10, 5 * MERGE_MEMORY)?;
         assert!(reversed == whole, "in another order");
         Ok(())
-    }
-
-    #[test]
-    fn released_bytes_can_be_used_again() {
-        let files = RunFiles::new(Path::new(""), Some(10));
-        let disk = files.disk();
-        assert!(disk.take(7).is_ok());
-        disk.give(5);
-        assert!(disk.take(8).is_ok());
-        let error = disk.take(1).map_err(|error| error.to_string());
-        assert!(error.is_err_and(|error| error.contains("--max-disk, 10 bytes")));
     }
 }

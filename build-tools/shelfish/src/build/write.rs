@@ -92,7 +92,6 @@ fn write_table<K: Kind>(
     let (min_bytes, max_bytes) = (content.min_bytes, options.max_bytes.unwrap_or(u64::MAX));
     let (mut blocks, mut blocks_kept, mut over_limit) = (0, 0, OverLimit::default());
     let join = Join::new(options, run_files, content)?;
-    let disk = run_files.disk();
     let (encoded, left_out) = encoded(join, &options.boundaries, options.threads);
     for encoded in encoded {
         let Encoded {
@@ -108,17 +107,14 @@ fn write_table<K: Kind>(
         if let Some(rejects) = rejects.filter(|_| !rows.is_empty()) {
             rejects.append(&rows)?;
         }
-        let before = writer.bytes();
         if let Some(from) = from {
             writer.begin_part(&from)?;
         }
         writer.append(&block)?;
-        disk.take(writer.bytes() - before)?;
         let positions = positions.fetch_add(block.positions, Relaxed) + block.positions;
         let bytes = writer.bytes();
         if bytes > max_bytes {
             writer.discard()?;
-            disk.give(bytes);
             return Err(BuildError::TooLarge {
                 max_bytes,
                 bytes,
@@ -127,12 +123,10 @@ fn write_table<K: Kind>(
         }
     }
     drop(progress);
-    let taken = writer.bytes();
     let table = writer.complete()?;
     let bytes = table.bytes();
     if bytes > max_bytes || bytes < min_bytes {
         table.discard()?;
-        disk.give(taken);
         let positions = positions.load(Relaxed);
         return Err(if bytes < min_bytes {
             BuildError::TooSmall { bytes }
@@ -188,8 +182,6 @@ pub struct Join<K: Kind> {
     pub kind: K,
     runs: Peekable<Records>,
     bases: Vec<BaseReader<K::Record>>,
-    /// Whether records of the runs replace those of the bases instead of being merged.
-    replace: bool,
     /// Number of positions that were left out.
     left_out: u64,
 }
@@ -203,7 +195,7 @@ impl<K: Kind> Join<K> {
     ) -> Result<Join<K>, BuildError> {
         let runs = Merge::new(content.runs, run_files, options.max_memory / 2)?;
         let mut join = Join::of(content.kind, Box::new(runs));
-        (join.bases, join.replace) = (content.bases, options.replace);
+        join.bases = content.bases;
         Ok(join)
     }
 
@@ -213,7 +205,6 @@ impl<K: Kind> Join<K> {
             kind,
             runs: records.peekable(),
             bases: Vec::new(),
-            replace: false,
             left_out: 0,
         }
     }
@@ -247,7 +238,6 @@ impl<K: Kind> Join<K> {
                 [record] if !is_run && self.kind.keeps_bases() => {
                     return Ok(Some((Draft::Based(record.clone()), weight)));
                 }
-                _ if is_run && self.replace => {}
                 records => {
                     for record in records {
                         let record = self.kind.payload(&record.record()?);

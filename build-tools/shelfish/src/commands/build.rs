@@ -18,18 +18,11 @@ use crate::system::size;
   shelfish build lichess_db_eval.jsonl.zst -o site/evals --max-size 900MiB
   zstdcat own.jsonl.zst | shelfish build - -o db --best-only --max-pvs 1
   shelfish build lichess_db_eval.jsonl.zst -o db --plan plan.json
-  shelfish build lichess_db_eval.jsonl.zst -o s3://my-bucket/evals --max-disk 20GiB --temp-dir /mnt/scratch
 
 `shelfish book build` builds a database of games.
 
 The same input gives the same bytes for any number of threads and any memory. If a build fails, the database in DIR is
 unchanged.
-
-With -o s3:// or gs://, the database is built in --temp-dir, published as by `shelfish publish`, and then removed
-here. Readers have the old database until the new one is complete. A database that another
-process publishes during the build stays. If publishing fails, the new database is kept, and the error shows the command that publishes it. The disk needs
-about 2.2 times the size of the result; --max-disk limits the disk space and is checked at the start. `shelfish publish
---help` lists the credentials.
 
 With --base, the result is byte for byte that of a build from all inputs at once. Blocks without new positions are copied.
 The selection of a base (--min-depth and so on) also applies to the inputs. The result can differ from a build at once in two
@@ -109,7 +102,6 @@ impl SelectionArgs {
 impl Args {
     pub(super) fn build_in(self, out: PathBuf, quiet: bool) -> Result<Built, BoxError> {
         let mut table = self.table.options(inputs(&self.sources), out, quiet);
-        table.replace = self.replace;
         table.max_bytes = self.max_size;
         let mut selection = self.selection.selection();
         if let Some(plan) = self.plan.as_deref().map(Plan::read).transpose()? {

@@ -31,13 +31,11 @@ use crate::evaluations::parts::lines::{self, Lines};
 use crate::evaluations::parts::{MAX_PARTS, Plan};
 use crate::evaluations::{Counts, OverLimit};
 use crate::input::lines::Chunk;
-use crate::input::{DumpKind, DumpOptions, Dumps, Input, InputError};
-use crate::publish::staging;
+use crate::input::{DumpKind, Dumps, Input, InputError, MAX_WINDOW_LOG};
 use crate::store::{Address, Settings, Store};
 use crate::system::ordered::ordered;
 use crate::system::output;
 use crate::system::output::named;
-use crate::system::workspace::Workspace;
 use crate::terminal::progress::{Progress, Work};
 use crate::terminal::shown::json;
 use crate::{BoxError, Outcome, database, publish};
@@ -187,9 +185,6 @@ pub struct SealArgs {
     /// Database: the directory or folder of a bucket that contains the parts
     #[arg(value_name = "DIR_OR_URL", value_parser = Address::parse)]
     database: Address,
-    /// Replace the manifest without a condition, for stores without conditional writes
-    #[arg(long)]
-    unconditional: bool,
     #[command(flatten)]
     common: CommonArgs,
 }
@@ -267,7 +262,7 @@ fn parse_dumps<T: Send + 'static>(
     parse: impl Fn(&Input, &Chunk, &mut Counts) -> io::Result<T> + Clone + Send + Sync + 'static,
     mut take: impl FnMut(T) -> io::Result<()>,
 ) -> Result<Counts, BoxError> {
-    let dumps = Dumps::open(sources, DumpOptions::default())?;
+    let dumps = Dumps::open(sources, MAX_WINDOW_LOG)?;
     dumps.expect(sources, DumpKind::Evaluations)?;
     let work = Work {
         phase: phase.unwrap_or_default(),
@@ -567,7 +562,7 @@ fn encode(args: &EncodeArgs) -> Result<EncodedPart, BoxError> {
         lines_read.clone(),
     );
     let join = Join::of(kind, Box::new(lines));
-    let scratch = target.scratch();
+    let scratch = target.scratch.path();
     let mut writer = TableWriter::<PositionEval>::create(scratch, scratch, plan.writer_options());
     let mut over_limit = OverLimit::default();
     if part > 0 {
@@ -613,58 +608,48 @@ fn encode(args: &EncodeArgs) -> Result<EncodedPart, BoxError> {
 }
 
 /// Destination of the files of a part. Several processes may write to the same destination.
-enum Target {
-    /// Directory. Files are written to a temporary subdirectory and then moved.
-    Folder {
-        dir: PathBuf,
-        scratch: tempfile::TempDir,
-    },
-    /// Bucket. Files are written to a temporary directory and then sent.
-    Bucket {
-        store: Box<Store>,
-        scratch: Workspace,
-    },
+struct Target {
+    /// Temporary directory, in the folder of the fragments or that of the system.
+    scratch: tempfile::TempDir,
+    /// The directory, or a bucket.
+    to: Destination,
+}
+
+enum Destination {
+    Folder(PathBuf),
+    Bucket(Box<Store>),
 }
 
 impl Target {
     fn open(address: &Address, plan: &Plan, part: usize) -> Result<Target, BoxError> {
         let Some(dir) = address.folder() else {
-            return Ok(Target::Bucket {
-                store: Box::new(Store::open(address, Settings::default())?),
-                scratch: staging::scratch()?,
+            return Ok(Target {
+                scratch: tempfile::tempdir()?,
+                to: Destination::Bucket(Box::new(Store::open(address, Settings::default())?)),
             });
         };
         let name = dir.display();
         let folder = dir.join(plan.folder());
         fs::create_dir_all(&folder).map_err(named(&name))?;
         let prefix = format!("{part:05}-");
-        let scratch = tempfile::Builder::new()
-            .prefix(&prefix)
-            .suffix(".tmp")
-            .tempdir_in(&folder);
-        Ok(Target::Folder {
-            dir: dir.to_owned(),
+        let mut scratch = tempfile::Builder::new();
+        let scratch = scratch.prefix(&prefix).suffix(".tmp").tempdir_in(&folder);
+        Ok(Target {
             scratch: scratch.map_err(named(&name))?,
+            to: Destination::Folder(dir.to_owned()),
         })
-    }
-
-    fn scratch(&self) -> &Path {
-        match self {
-            Target::Folder { scratch, .. } => scratch.path(),
-            Target::Bucket { scratch, .. } => scratch.dir(),
-        }
     }
 
     /// Publishes the shards and then the fragment, each atomically.
     fn put(&self, shards: &[&str], name: &str, fragment: &[u8]) -> Result<(), BoxError> {
-        match self {
-            Target::Folder { dir, scratch } => {
+        let scratch = self.scratch.path();
+        match &self.to {
+            Destination::Folder(dir) => {
                 for shard in shards {
                     let path = dir.join(shard);
-                    fs::rename(scratch.path().join(shard), &path)
-                        .map_err(named(&path.display()))?;
+                    fs::rename(scratch.join(shard), &path).map_err(named(&path.display()))?;
                 }
-                let (path, new) = (dir.join(name), scratch.path().join("fragment.json"));
+                let (path, new) = (dir.join(name), scratch.join("fragment.json"));
                 let write = || {
                     fs::write(&new, fragment)?;
                     File::open(&new)?.sync_all()?;
@@ -672,10 +657,10 @@ impl Target {
                 };
                 Ok(write().map_err(named(&path.display()))?)
             }
-            Target::Bucket { store, scratch } => Ok(database::wait(async {
+            Destination::Bucket(store) => Ok(database::wait(async {
                 let (_keep, never) = watch::channel(false);
                 for shard in shards {
-                    let (path, sent) = (scratch.dir().join(shard), AtomicU64::new(0));
+                    let (path, sent) = (scratch.join(shard), AtomicU64::new(0));
                     store.send(shard, &path, &sent, never.clone()).await?;
                 }
                 store.write(name, fragment).await
@@ -717,11 +702,7 @@ impl fmt::Display for Sealed {
 /// Merges the fragments of all parts into the manifest.
 fn seal(args: &SealArgs) -> Result<Sealed, BoxError> {
     let plan = Plan::read(&args.common.plan)?;
-    let settings = Settings {
-        unconditional: args.unconditional,
-        ..Settings::default()
-    };
-    let store = Store::open(&args.database, settings)?;
+    let store = Store::open(&args.database, Settings::default())?;
     let sealed = database::wait(write_manifest(&store, &plan))??;
     if let Some(dir) = args.database.folder() {
         remove_leftovers(&dir.join(plan.folder()));

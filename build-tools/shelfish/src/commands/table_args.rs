@@ -1,26 +1,20 @@
 //! The options that `shelfish build` and `shelfish book build` share.
 
-use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
-use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use serde::Serialize;
 use shelfish::source::integrity::Integrity;
 
 use super::{book, build};
 use crate::build::{MIN_MEMORY, Options};
 use crate::input::Input;
-use crate::input::remote::DownloadPolicy;
-use crate::publish::staging::Staging;
-use crate::store::{Address, AddressError};
-use crate::system::MAX_RETRIES;
 use crate::system::ordered::cores;
 use crate::system::size;
+use crate::system::url::scheme;
 use crate::terminal::report;
-use crate::{BoxError, Outcome, database, publish};
+use crate::{BoxError, Outcome, database};
 
 /// Minimum size of a shard, about 200 blocks.
 const MIN_SHARD: u64 = 1 << 20;
@@ -35,30 +29,17 @@ pub struct TableArgs {
     /// empties a file if less than a quarter of it is in use. A build without this option compacts the database
     #[arg(long)]
     update: bool,
-    /// Write the database to this directory, or publish it to s3:// or gs://. An existing database is replaced when
-    /// the new one is complete
-    #[arg(short, long, value_name = "DIR_OR_URL", value_parser = OsStringValueParser::new().try_map(Target::parse))]
-    out: Target,
-    /// Directory in which a database is built before it is published to a store [default: the system's temporary directory]
-    #[arg(long, value_name = "DIR")]
-    temp_dir: Option<PathBuf>,
+    /// Write the database to this directory. An existing database is replaced when the new one is complete
+    #[arg(short, long, value_name = "DIR", value_parser = directory)]
+    out: PathBuf,
     /// Memory to use, such as 512MiB or 4GiB. A number without a unit counts MiB
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size::at_least(MIN_MEMORY as u64))]
     max_memory: u64,
-    /// Maximum disk space to use, which must be free at the start. A build needs about 2.2 times the size of its result
-    #[arg(long, value_name = "SIZE", value_parser = size::at_least(1 << 12))]
-    max_disk: Option<u64>,
     /// Options of the files.
     #[command(flatten)]
     pub files: FileArgs,
     #[command(flatten)]
     workers: Workers,
-    /// Seconds after which a download is resumed if the host sends less than 1 KiB a second
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    timeout: u64,
-    /// Maximum number of retries of a download in a row without progress; each waits longer
-    #[arg(long, value_name = "N", default_value_t = MAX_RETRIES)]
-    retries: u8,
     #[command(flatten)]
     rejects: Rejects,
     /// Print the summary as JSON, with all counts and the size of each column
@@ -67,6 +48,16 @@ pub struct TableArgs {
     /// Print errors only; with --json also the summary
     #[arg(short, long)]
     quiet: bool,
+}
+
+/// Parses the path of a directory of this machine.
+fn directory(text: &str) -> Result<PathBuf, String> {
+    match scheme(text) {
+        None => Ok(text.into()),
+        Some(_) => {
+            Err("expected a directory; `shelfish publish` sends its database to a store".to_owned())
+        }
+    }
 }
 
 /// Option of commands with worker threads.
@@ -112,34 +103,7 @@ pub struct FileArgs {
     pub inline_pages: u64,
 }
 
-/// The destination of a database.
-#[derive(Clone, Debug)]
-enum Target {
-    Directory(PathBuf),
-    Store(Address),
-}
-
-impl Target {
-    fn parse(text: OsString) -> Result<Target, AddressError> {
-        match text.to_str().map(Address::parse).transpose()? {
-            Some(address) if address.folder().is_none() => Ok(Target::Store(address)),
-            Some(address) => Ok(Target::Directory(address.url.into())),
-            None => Ok(Target::Directory(text.into())),
-        }
-    }
-}
-
 impl TableArgs {
-    /// Returns the timeout and retries of downloads.
-    pub fn download_policy(&self) -> DownloadPolicy {
-        let timeout = Duration::from_secs(self.timeout);
-        DownloadPolicy {
-            timeout,
-            retries: self.retries.into(),
-            ..DownloadPolicy::default()
-        }
-    }
-
     /// Returns the options of the table for a build of `inputs` in the directory `out`.
     pub fn options(&self, inputs: Vec<Input>, out: PathBuf, quiet: bool) -> Options {
         Options {
@@ -153,8 +117,6 @@ impl TableArgs {
             shard_bytes: self.files.shard_size,
             inline_page_bytes: self.files.inline_pages as usize,
             threads: self.workers.count(),
-            download_policy: self.download_policy(),
-            max_disk: self.max_disk,
             rejects: self.rejects.file.clone(),
             quiet,
             is_interruptible: true,
@@ -198,11 +160,6 @@ impl BuildArgs {
         all.map(PathBuf::as_path).collect()
     }
 
-    /// Returns the timeout and retries of downloads.
-    pub fn download_policy(&self) -> DownloadPolicy {
-        self.table().download_policy()
-    }
-
     /// Returns whether a base was given.
     pub fn has_base(&self) -> bool {
         !self.table().base.is_empty()
@@ -216,33 +173,17 @@ impl BuildArgs {
         }
     }
 
-    /// Builds the database, publishes it if requested, and prints a summary.
+    /// Builds the database and prints a summary.
     pub fn run(self) -> Outcome {
-        let TableArgs {
-            json,
-            quiet,
-            out,
-            temp_dir,
-            ..
-        } = self.table();
-        let (json, quiet, out, temp_dir) = (*json, *quiet, out.clone(), temp_dir.clone());
+        let table = self.table();
+        let (json, quiet, out) = (table.json, table.quiet, table.out.clone());
         let is_stdin = |source: &&PathBuf| source.as_os_str() == "-";
         if self.sources().iter().filter(is_stdin).count() > 1 {
             self.wrong_usage("standard input (`-`) can be read once, it is named twice");
         }
-        let (built, published) = match out {
-            Target::Directory(_) if temp_dir.is_some() => {
-                self.wrong_usage("--temp-dir requires a store in --out, found a directory")
-            }
-            Target::Directory(dir) => (self.build_in(dir, quiet)?, None),
-            Target::Store(to) => {
-                let staging = Staging::new(to, temp_dir.as_deref(), quiet)?;
-                let built = self.build_in(staging.dir().to_owned(), quiet)?;
-                (built, Some(staging.publish()?))
-            }
-        };
+        let built = self.build_in(out, quiet)?;
         if json || !quiet {
-            report::print(&Done { built, published }, json)?;
+            report::print(&built, json)?;
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -256,24 +197,6 @@ impl BuildArgs {
         clap::Command::new(name)
             .error(clap::error::ErrorKind::ArgumentConflict, format!("{why}\n"))
             .exit()
-    }
-}
-
-/// The summaries of a build and of its publication.
-#[derive(Serialize)]
-struct Done {
-    #[serde(flatten)]
-    built: Built,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    published: Option<publish::Report>,
-}
-
-impl fmt::Display for Done {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.built.fmt(f)?;
-        self.published
-            .as_ref()
-            .map_or(Ok(()), |published| write!(f, "{published}"))
     }
 }
 

@@ -78,7 +78,7 @@ pub fn build(
         .fold(selection.clone(), |all, base| all.and(base));
     let kind = Evaluations::new(selection.clone());
     let base_positions = bases.iter().map(Base::positions).sum();
-    let run_files = RunFiles::new(workspace.dir(), options.max_disk);
+    let run_files = RunFiles::new(workspace.dir());
     let rejects = options.create_rejects()?;
     let (mut runs, input) = gather(
         &kind,

@@ -56,9 +56,7 @@ pub enum GamesError {
     #[error(transparent)]
     Base(#[from] BaseError),
     /// The games of an input are counted already.
-    #[error(
-        "{0} has the same games as another input, or as an input of a base: --again counts them twice"
-    )]
+    #[error("{0} has the same games as another input, or as an input of a base")]
     Repeated(Input),
     /// A Polyglot book cannot be merged with games, because it has no results.
     #[error(
@@ -67,7 +65,7 @@ pub enum GamesError {
     Weights(Input),
     /// Games cannot be selected from a book of an engine, because its moves are counted already.
     #[error(
-        "{0} is a book whose moves are counted already: --ratings, --speeds, --since, --until, --no-bots, --max-plies \
+        "{0} is a book whose moves are counted already: --ratings, --speeds, --since, --until, --max-plies \
          and --whole select games, build it without these options"
     )]
     Counted(Input),
@@ -94,7 +92,7 @@ pub struct Summary {
 /// Builds a book.
 ///
 /// The previous database stays intact if the build fails.
-pub fn build(options: &Options, selection: &Selection, again: bool) -> Result<Summary, GamesError> {
+pub fn build(options: &Options, selection: &Selection) -> Result<Summary, GamesError> {
     let start = Instant::now();
     let dumps = options.open_dumps(DumpKind::Games)?;
     let downloads = dumps.downloads();
@@ -107,10 +105,10 @@ pub fn build(options: &Options, selection: &Selection, again: bool) -> Result<Su
         .collect::<Result<Vec<_>, _>>()?;
     let mut known = KnownGames::default();
     for base in &bases {
-        known.add_base(base, &described, again)?;
+        known.add_base(base, &described)?;
     }
     let base_positions = bases.iter().map(Base::positions).sum();
-    let run_files = RunFiles::new(workspace.dir(), options.max_disk);
+    let run_files = RunFiles::new(workspace.dir());
     let rejects = options.create_rejects()?;
     let first_source = if selection.details.game_ids > 0 {
         known.names.len()
@@ -130,8 +128,7 @@ pub fn build(options: &Options, selection: &Selection, again: bool) -> Result<Su
         if !known.add(
             &hash,
             source.file_name().unwrap_or_else(|| source.to_string()),
-        ) && !again
-        {
+        ) {
             return Err(GamesError::Repeated(source.clone()));
         }
     }
@@ -292,7 +289,6 @@ impl KnownGames {
         &mut self,
         base: &Base<Played>,
         described: &BTreeMap<String, String>,
-        again: bool,
     ) -> Result<(), BaseError> {
         let mut wanted = described.clone();
         if let Some((_, least)) = base.info().iter().find(|(name, _)| name == "min_games") {
@@ -316,7 +312,7 @@ impl KnownGames {
                 SOURCES => {
                     for hash in value.split_ascii_whitespace() {
                         let name = names.next().unwrap_or_default();
-                        if !self.add(hash, name.to_owned()) && !again {
+                        if !self.add(hash, name.to_owned()) {
                             return Err(base.error(BaseErrorKind::SameInput(name.to_owned())));
                         }
                     }

@@ -24,8 +24,6 @@ pub struct Selection {
     pub speeds: Vec<Speed>,
     /// Range of the dates of the games.
     pub dates: Option<Range<Date>>,
-    /// Whether games of bots are left out.
-    pub no_bots: bool,
     /// Inputs whose games are used to their end with all positions.
     pub whole: Vec<Input>,
     /// Start positions of walks through Polyglot books; empty for the initial position.
@@ -42,7 +40,6 @@ impl Default for Selection {
             ratings: None,
             speeds: Vec::new(),
             dates: None,
-            no_bots: false,
             whole: Vec::new(),
             starts: Vec::new(),
             details: Wanted::default(),
@@ -258,22 +255,16 @@ pub enum LeftOut {
     Speed,
     /// The date is outside of the range or missing.
     Date,
-    /// A player is a bot.
-    Bot,
 }
 
 impl LeftOut {
     /// Names of the reasons.
-    pub const NAMES: [&'static str; 4] = ["rating", "speed", "date", "bots"];
+    pub const NAMES: [&'static str; 3] = ["rating", "speed", "date"];
 }
 
 impl Selection {
     /// Returns the reason why a game is left out.
     pub fn leaves_out(&self, game: &PgnGame) -> Option<LeftOut> {
-        let is_bot = |name| game.tag(name).is_some_and(|title| title == "BOT");
-        if self.no_bots && (is_bot("WhiteTitle") || is_bot("BlackTitle")) {
-            return Some(LeftOut::Bot);
-        }
         let mean = || rating(game).map(|mean| mean as u32);
         if self
             .ratings
@@ -333,7 +324,6 @@ impl Selection {
             ),
             ("since", date(self.dates.and_then(|dates| dates.least))),
             ("until", date(self.dates.and_then(|dates| dates.most))),
-            ("bots", self.no_bots.then(|| "none".to_owned())),
         ]
         .into_iter()
         .chain(self.details.describe())
@@ -374,7 +364,6 @@ mod tests {
     fn excluded_games_have_a_reason() -> Result<(), SelectionError> {
         let tags = "[WhiteElo \"2000\"]\n[BlackElo \"1800\"]\n[TimeControl \"180+2\"]\n[Date \"2013.02.??\"]\n\n";
         let game = read_main_line(&format!("{tags}1. e4 1-0"), 1);
-        let bot = read_main_line("[WhiteTitle \"BOT\"]\n\n1. e4 *", 1);
         let with = |change: &dyn Fn(&mut Selection) -> Result<(), SelectionError>| {
             let mut selection = Selection::default();
             change(&mut selection).map(|()| selection)
@@ -399,10 +388,6 @@ mod tests {
                 Ok(())
             })
         };
-        let no_bots = with(&|all| {
-            all.no_bots = true;
-            Ok(())
-        })?;
         for (selection, expected) in [
             (Selection::default(), None),
             (ratings("1900-")?, None),
@@ -414,7 +399,6 @@ mod tests {
         ] {
             assert_eq!(selection.leaves_out(&game), expected, "{selection:?}");
         }
-        assert_eq!(no_bots.leaves_out(&bot), Some(LeftOut::Bot));
         Ok(())
     }
 

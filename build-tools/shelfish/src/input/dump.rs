@@ -10,7 +10,7 @@ use super::compression::{CompressedText, Compression, MAX_WINDOW_LOG};
 use super::lines::{Chunk, Chunks};
 #[cfg(feature = "parquet")]
 use super::parquet;
-use super::remote::{Download, DownloadPolicy, Remote};
+use super::remote::{Download, Remote};
 use super::rows::PARQUET_MARK;
 use super::{Input, InputError};
 
@@ -68,24 +68,6 @@ fn head_of(file: impl Read, length: usize) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// Options of opening dumps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DumpOptions {
-    /// Timeout and retries of downloads.
-    pub download_policy: DownloadPolicy,
-    /// Largest window of a zstd frame, as a power of two, see [`super::max_window_log`].
-    pub max_window_log: u32,
-}
-
-impl Default for DumpOptions {
-    fn default() -> DumpOptions {
-        DumpOptions {
-            download_policy: DownloadPolicy::default(),
-            max_window_log: MAX_WINDOW_LOG,
-        }
-    }
-}
-
 /// An opened dump.
 pub struct Dump {
     content: Content,
@@ -117,11 +99,11 @@ pub enum DumpKind {
 }
 
 impl Dumps {
-    /// Opens all inputs.
-    pub fn open(inputs: &[Input], options: DumpOptions) -> Result<Dumps, InputError> {
+    /// Opens all inputs. Windows of zstd frames are limited to 2^`max_window_log` bytes, see [`super::max_window_log`].
+    pub fn open(inputs: &[Input], max_window_log: u32) -> Result<Dumps, InputError> {
         let read = Arc::new(AtomicU64::new(0));
         let open = |input: &Input| {
-            Dump::open(input, read.clone(), options).map_err(|error| InputError::Read {
+            Dump::open(input, read.clone(), max_window_log).map_err(|error| InputError::Read {
                 input: input.clone(),
                 error,
             })
@@ -198,7 +180,7 @@ impl<R: Read> Read for Keeping<'_, R> {
 
 impl Dump {
     /// Opens a dump. `read` counts the bytes that are read of it.
-    pub fn open(input: &Input, read: Arc<AtomicU64>, options: DumpOptions) -> io::Result<Dump> {
+    pub fn open(input: &Input, read: Arc<AtomicU64>, max_window_log: u32) -> io::Result<Dump> {
         let mut download = None;
         let unsupported = |text| Err(io::Error::new(io::ErrorKind::Unsupported, text));
         let name = input.file_name().unwrap_or_default();
@@ -207,8 +189,8 @@ impl Dump {
         }
         let (reader, size): (Box<dyn Read + Send>, _) = match input {
             Input::Stdin => (Box::new(io::stdin()), None),
-            Input::Url(url) | Input::Listed { url, .. } => {
-                let remote = Remote::open(url, input.checksum(), options.download_policy)?;
+            Input::Url(url) => {
+                let remote = Remote::open(url)?;
                 download = Some(remote.download());
                 let size = remote.size();
                 (Box::new(remote), size)
@@ -241,7 +223,7 @@ impl Dump {
         };
         Ok(Dump {
             download,
-            ..Dump::sniff(Counted { reader, read }, size, options.max_window_log)?
+            ..Dump::sniff(Counted { reader, read }, size, max_window_log)?
         })
     }
 
@@ -306,7 +288,7 @@ impl Dump {
 
     /// Returns the decompressed text of an input, without a count of the bytes that are read.
     pub fn text_of(input: &Input) -> io::Result<Box<dyn Read + Send>> {
-        Dump::open(input, Arc::default(), DumpOptions::default())?.text()
+        Dump::open(input, Arc::default(), MAX_WINDOW_LOG)?.text()
     }
 
     /// Returns the decompressed text.

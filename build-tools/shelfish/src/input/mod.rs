@@ -17,11 +17,10 @@ use std::path::{Path, PathBuf};
 use shelfish::source::redaction::redacted;
 use thiserror::Error;
 
-pub use compression::{CutOff, max_window_log};
-pub use dump::{BookFile, Downloads, Dump, DumpKind, DumpOptions, Dumps, is_polyglot_name};
+pub use compression::{CutOff, MAX_WINDOW_LOG, max_window_log};
+pub use dump::{BookFile, Downloads, Dump, DumpKind, Dumps, is_polyglot_name};
 
 use crate::system::url::scheme;
-use remote::Checksum;
 
 /// An input of a build, as the user names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,13 +29,6 @@ pub enum Input {
     File(PathBuf),
     /// A file on a host: `http://` or `https://`.
     Url(String),
-    /// A file on a host that a list names, with its checksum.
-    Listed {
-        /// The URL.
-        url: String,
-        /// The checksum.
-        checksum: Box<Checksum>,
-    },
     /// Standard input.
     Stdin,
 }
@@ -46,15 +38,7 @@ impl Input {
     pub fn path(&self) -> Option<&Path> {
         match self {
             Input::File(path) => Some(path),
-            Input::Url(_) | Input::Listed { .. } | Input::Stdin => None,
-        }
-    }
-
-    /// Returns the checksum, if it is known before the input is read.
-    pub fn checksum(&self) -> Option<&Checksum> {
-        match self {
-            Input::Listed { checksum, .. } => Some(checksum),
-            Input::File(_) | Input::Url(_) | Input::Stdin => None,
+            Input::Url(_) | Input::Stdin => None,
         }
     }
 
@@ -62,7 +46,7 @@ impl Input {
     pub fn file_name(&self) -> Option<String> {
         match self {
             Input::File(path) => Some(path.file_name()?.to_string_lossy().into_owned()),
-            Input::Url(url) | Input::Listed { url, .. } => Some(file_name(url)),
+            Input::Url(url) => Some(file_name(url)),
             Input::Stdin => None,
         }
     }
@@ -92,7 +76,7 @@ impl fmt::Display for Input {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Input::File(path) => path.display().fmt(f),
-            Input::Url(url) | Input::Listed { url, .. } => f.write_str(&redacted(url)),
+            Input::Url(url) => f.write_str(&redacted(url)),
             Input::Stdin => f.write_str("standard input"),
         }
     }

@@ -4,19 +4,18 @@
 //! compared with the checksum that the host publishes.
 
 use std::fmt;
-use std::future::Future;
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use reqwest::header::{self, HeaderMap, HeaderName};
-use reqwest::{Client, RequestBuilder, Response, StatusCode};
+use reqwest::{Client, Response, StatusCode};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use shelfish::source::SourceErrorKind;
-use shelfish::source::host::{Deadline, TokioClock, client_builder, innermost, kind_of, pause_of};
+use shelfish::source::host::{self, Host, HostError, client_builder, innermost, kind_of, pause_of};
 use shelfish::source::retry::{AttemptError, RetryPolicy};
+use shelfish::source::{Source as _, SourceError, SourceErrorKind};
 use thiserror::Error;
 use tokio::runtime::Runtime;
 
@@ -28,44 +27,16 @@ use crate::terminal::shown::{beginning, hexadecimal, shown};
 /// Name of the list of checksums, next to the files.
 const LIST: &str = "sha256sums.txt";
 /// Maximum size of a list of checksums, in bytes.
-const MAX_SUMS: usize = 4 << 20;
+const MAX_SUMS: u64 = 4 << 20;
+/// Maximum time without a byte.
+const TIMEOUT: Duration = Duration::from_secs(60);
 /// Minimum number of bytes that a host sends in a second, on average, after the time for retries.
 const MIN_RATE: u64 = 1 << 10;
 /// Maximum delay that a host may request.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(600);
 
-/// Timeout and retries of downloads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DownloadPolicy {
-    /// Maximum time without a byte.
-    pub timeout: Duration,
-    /// Maximum time of the whole download.
-    pub total: Option<Duration>,
-    /// Maximum number of retries in a row without progress.
-    pub retries: u32,
-}
-
-impl Default for DownloadPolicy {
-    fn default() -> DownloadPolicy {
-        DownloadPolicy {
-            timeout: Duration::from_secs(60),
-            total: None,
-            retries: MAX_RETRIES.into(),
-        }
-    }
-}
-
-impl DownloadPolicy {
-    fn retry(&self) -> RetryPolicy {
-        RetryPolicy::default()
-            .with_max_retries(self.retries)
-            .with_max_retry_after(MAX_RETRY_AFTER)
-            .with_total_time(self.total.unwrap_or(Duration::MAX))
-    }
-}
-
 /// An error that keeps a file on a host from being read to its end.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Debug, Error)]
 pub enum RemoteError {
     /// The scheme of the URL is not HTTP.
     #[error("found {0}://, expected http://, https://, a file, or - for standard input")]
@@ -94,35 +65,12 @@ pub enum RemoteError {
         /// Time of waiting for the host.
         time: Duration,
     },
-    /// The file changed since the first request.
-    #[error(
-        "the connection broke after {at} bytes, and the file changed on the host since: run the command again"
-    )]
-    Changed {
-        /// Number of bytes received before.
-        at: u64,
-    },
-    /// The host sends other bytes than the requested range.
-    #[error(
-        "requested the bytes from {at} on, the host sent {found:?}: download the file first and name that"
-    )]
-    Range {
-        /// The first requested byte.
-        at: u64,
-        /// The `Content-Range` of the answer.
-        found: String,
-    },
-    /// The `Content-Encoding` is not supported.
-    #[error("found Content-Encoding {0:?}, expected the unchanged file")]
-    Coding(String),
+    /// The address of the list of checksums is not a URL.
+    #[error(transparent)]
+    Address(#[from] HostError),
     /// The list of checksums cannot be read.
-    #[error("cannot read the checksum from {url}: {error}")]
-    Sums {
-        /// The URL of the list.
-        url: String,
-        /// The error.
-        error: Box<RemoteError>,
-    },
+    #[error("cannot read the checksum from {0}")]
+    Sums(#[from] SourceError),
     /// The received bytes do not match the published checksum.
     #[error(
         "its SHA-256 is {found}, expected {expected} from {sums}: the file was damaged or replaced during the download; run \
@@ -144,20 +92,10 @@ impl From<RemoteError> for io::Error {
     }
 }
 
-/// A checksum that a host publishes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Checksum {
-    /// The SHA-256, in hexadecimal digits.
-    pub sha256: String,
-    /// The URL of the list.
-    pub sums: String,
-}
-
-/// Returns the URL of the list that would contain the checksum of a file.
-pub fn sums_url(url: &str) -> String {
+/// Returns the folder of a URL.
+pub fn folder_of(url: &str) -> &str {
     let path = url.split(['?', '#']).next().unwrap_or_default();
-    let folder = path.rfind('/').map_or(path, |slash| &path[..=slash]);
-    format!("{folder}{LIST}")
+    path.rfind('/').map_or(path, |slash| &path[..=slash])
 }
 
 /// Returns the names and checksums of a list of `sha256sum`: 64 digits, a space, a space or `*`, and the name.
@@ -198,17 +136,6 @@ fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     Some(value.to_owned())
 }
 
-/// Parses a `Content-Range`: the first byte and the size of the file.
-fn content_range(header: &str) -> Option<(u64, Option<u64>)> {
-    let (range, total) = header.strip_prefix("bytes ")?.split_once('/')?;
-    let (from, _) = range.split_once('-')?;
-    let total = match total {
-        "*" => None,
-        total => Some(total.parse().ok()?),
-    };
-    Some((from.parse().ok()?, total))
-}
-
 /// The state of a download, for the summary of a build.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Download {
@@ -243,21 +170,20 @@ impl fmt::Display for Download {
 
 /// A file on a host, read from its beginning to its end.
 pub struct Remote {
-    runtime: Runtime,
+    runtime: Arc<Runtime>,
     client: Client,
-    download_policy: DownloadPolicy,
     url: String,
+    timeout: Duration,
     response: Option<Response>,
     /// Received bytes that were not read yet.
     chunk: Bytes,
     /// Number of received bytes.
     at: u64,
-    /// Number of bytes to skip because a host without ranges sends them again.
-    skip: u64,
     size: Option<u64>,
     version: Version,
     hash: Sha256,
-    expected: Option<Checksum>,
+    /// The checksum that the host publishes, in hexadecimal digits.
+    expected: Option<String>,
     is_over: bool,
     download: Arc<Mutex<Download>>,
     /// Time of waiting for the host. Time for other work does not count.
@@ -265,41 +191,37 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// Requests a file, and its checksum unless that is `known`.
-    pub fn open(
-        url: &str,
-        known: Option<&Checksum>,
-        download_policy: DownloadPolicy,
-    ) -> io::Result<Remote> {
+    /// Requests a file and its checksum.
+    pub fn open(url: &str) -> io::Result<Remote> {
+        Remote::with_timeout(url, TIMEOUT)
+    }
+
+    fn with_timeout(url: &str, timeout: Duration) -> io::Result<Remote> {
         if !scheme(url).is_some_and(is_http) {
             let found = url.split("://").next().unwrap_or_default();
             return Err(RemoteError::Scheme(found.to_owned()).into());
         }
-        let DownloadPolicy { timeout, total, .. } = download_policy;
         let client = client_builder()
             .connect_timeout(timeout)
             .read_timeout(timeout);
-        let client = match total {
-            Some(total) => client.timeout(total),
-            None => client,
-        };
         let mut remote = Remote {
-            runtime: tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()?,
+            runtime: Arc::new(
+                tokio::runtime::Builder::new_current_thread()
+                    .enable_all()
+                    .build()?,
+            ),
             client: client
                 .build()
                 .map_err(|error| RemoteError::Client(innermost(&error)))?,
-            download_policy,
             url: url.to_owned(),
+            timeout,
             response: None,
             chunk: Bytes::new(),
             at: 0,
-            skip: 0,
             size: None,
             version: Version::default(),
             hash: Sha256::new(),
-            expected: known.cloned(),
+            expected: None,
             is_over: false,
             download: Arc::new(Mutex::new(Download {
                 url: url.to_owned(),
@@ -307,10 +229,8 @@ impl Remote {
             })),
             waited: Duration::ZERO,
         };
-        if remote.expected.is_none() {
-            remote.expected = remote.published()?;
-        }
-        remote.connect()?;
+        remote.expected = remote.published()?;
+        remote.advance()?;
         Ok(remote)
     }
 
@@ -322,7 +242,7 @@ impl Remote {
     /// Returns a text that changes when the file does: the checksum, else the ETag or the time, if the host sends any.
     pub fn version(&self) -> Option<String> {
         if let Some(expected) = &self.expected {
-            return Some(format!("sha256 {}", expected.sha256));
+            return Some(format!("sha256 {expected}"));
         }
         let size = self
             .size
@@ -338,119 +258,73 @@ impl Remote {
     }
 
     /// Requests the checksum that the host publishes.
-    fn published(&self) -> Result<Option<Checksum>, RemoteError> {
-        let sums = sums_url(&self.url);
-        let list = self.persist(|| async {
-            let mut answer = self.ask(self.client.get(&sums)).await?;
-            let (mut list, deadline) = (Vec::new(), Deadline::new(self.download_policy.timeout));
+    fn published(&self) -> Result<Option<String>, RemoteError> {
+        let host = host_of(&self.url)?;
+        let list = match self.runtime.block_on(host.whole(LIST, MAX_SUMS)) {
+            Ok(list) => list,
             // A host without this file publishes no checksums.
-            while answer.status() == StatusCode::OK
-                && let Some(bytes) = deadline
-                    .wait(list.len() as u64, answer.chunk())
-                    .await?
-                    .map_err(|error| self.kind(&error))?
+            Err(SourceError { kind, .. })
+                if matches!(kind, SourceErrorKind::Status(_)) && !kind.is_transient() =>
             {
-                list.extend_from_slice(&bytes);
-                if list.len() > MAX_SUMS {
-                    return Ok(Vec::new());
-                }
+                return Ok(None);
             }
-            Ok(list)
-        });
-        let list = list.map_err(|error| RemoteError::Sums {
-            url: sums.clone(),
-            error: Box::new(error),
-        })?;
+            Err(error) => return Err(error.into()),
+        };
         let (list, file) = (String::from_utf8_lossy(&list), file_name(&self.url));
         let found = checksums(&list).find(|(name, _)| *name == file);
-        Ok(found.map(|(_, digits)| Checksum {
-            sha256: digits.to_ascii_lowercase(),
-            sums,
-        }))
+        Ok(found.map(|(_, digits)| digits.to_ascii_lowercase()))
     }
 
-    /// Requests the rest of the file, with retries.
-    fn connect(&mut self) -> Result<(), RemoteError> {
-        let answer = self.persist(|| {
-            let mut request = self
-                .client
-                .get(&self.url)
-                .header(header::ACCEPT_ENCODING, "identity");
-            if self.at > 0 {
-                request = request.header(header::RANGE, format!("bytes={}-", self.at));
-                if let Some(condition) = self.version.condition() {
-                    request = request.header(header::IF_RANGE, condition);
-                }
-            }
-            self.ask(request)
-        })?;
-        self.skip = self.known_bytes(&answer)?;
-        if self.at == 0 {
-            self.size = answer.content_length();
-            self.version = Version::of(answer.headers());
+    /// Requests the file, or its rest.
+    async fn connect(&mut self) -> Result<Response, AttemptError> {
+        let (at, condition) = (self.at, self.version.condition());
+        let mut request = self
+            .client
+            .get(&self.url)
+            .header(header::ACCEPT_ENCODING, "identity");
+        if at > 0 {
+            request = request.header(header::RANGE, format!("bytes={at}-"));
         }
-        self.response = Some(answer);
-        Ok(())
-    }
-
-    /// Checks the head of an answer. Returns the number of its bytes that were received before.
-    fn known_bytes(&self, answer: &Response) -> Result<u64, RemoteError> {
-        let (at, headers) = (self.at, answer.headers());
+        if let Some(condition) = condition.filter(|_| at > 0) {
+            request = request.header(header::IF_RANGE, condition);
+        }
+        let response = request.send().await.map_err(|error| self.kind(&error))?;
+        let headers = response.headers();
         let coding = text(headers, &header::CONTENT_ENCODING).unwrap_or_default();
         // Some hosts send the compression of the file itself as the encoding, and its bytes unchanged.
         if !["", "identity", "gzip", "x-gzip", "zstd"].contains(&&*coding.to_ascii_lowercase()) {
-            return Err(RemoteError::Coding(beginning(&coding)));
+            return Err(SourceErrorKind::ContentEncoding(beginning(&coding)).into());
         }
-        let changed = Err(RemoteError::Changed { at });
-        match answer.status() {
-            StatusCode::OK if at == 0 => Ok(0),
-            StatusCode::RANGE_NOT_SATISFIABLE if at > 0 => changed,
-            StatusCode::OK | StatusCode::PARTIAL_CONTENT
-                if Version::of(headers) != self.version =>
-            {
-                changed
+        let range = text(headers, &header::CONTENT_RANGE).unwrap_or_default();
+        let is_rest = range.starts_with(&format!("bytes {at}-"))
+            && self
+                .size
+                .is_none_or(|size| range.ends_with(&format!("/{size}")))
+            && Version::of(headers) == self.version;
+        match response.status() {
+            StatusCode::OK if at == 0 => {
+                self.size = response.content_length();
+                self.version = Version::of(headers);
+                Ok(response)
             }
-            // A host without ranges sends the whole file again.
-            StatusCode::OK
-                if self.version.condition().is_some() && answer.content_length() == self.size =>
-            {
-                Ok(at)
+            StatusCode::PARTIAL_CONTENT if at > 0 && is_rest => Ok(response),
+            StatusCode::OK | StatusCode::PARTIAL_CONTENT | StatusCode::RANGE_NOT_SATISFIABLE => {
+                let why = format!(
+                    "the connection broke after {at} bytes, and the host does not send the rest of the same file: run the command \
+                     again, or download the file first"
+                );
+                Err(SourceErrorKind::Io(io::ErrorKind::InvalidData, why).into())
             }
-            StatusCode::OK => changed,
-            StatusCode::PARTIAL_CONTENT => {
-                let found = text(headers, &header::CONTENT_RANGE).unwrap_or_default();
-                match content_range(&found) {
-                    Some((from, total)) if from == at => match (total, self.size) {
-                        (Some(total), Some(size)) if total != size => changed,
-                        _ => Ok(0),
-                    },
-                    _ => Err(RemoteError::Range {
-                        at,
-                        found: beginning(&found),
-                    }),
-                }
-            }
-            status => Err(RemoteError::Answer(SourceErrorKind::Status(
-                status.as_u16(),
-            ))),
+            status => Err(AttemptError {
+                kind: SourceErrorKind::Status(status.as_u16()),
+                retry_after: text(headers, &header::RETRY_AFTER).and_then(|text| pause_of(&text)),
+            }),
         }
-    }
-
-    /// Sends a request once.
-    async fn ask(&self, request: RequestBuilder) -> Result<Response, AttemptError> {
-        let answer = request.send().await.map_err(|error| self.kind(&error))?;
-        let kind = SourceErrorKind::Status(answer.status().as_u16());
-        if !kind.is_transient() {
-            return Ok(answer);
-        }
-        let retry_after =
-            text(answer.headers(), &header::RETRY_AFTER).and_then(|text| pause_of(&text));
-        Err(AttemptError { kind, retry_after })
     }
 
     /// Converts the error of a request. Unlike a lookup, a download is worth another attempt after a timeout.
     fn kind(&self, error: &reqwest::Error) -> SourceErrorKind {
-        match kind_of(error, self.download_policy.timeout) {
+        match kind_of(error, self.timeout) {
             SourceErrorKind::Timeout(time) => SourceErrorKind::Network(format!(
                 "no byte arrived within {} seconds",
                 time.as_secs_f32()
@@ -459,92 +333,74 @@ impl Remote {
         }
     }
 
-    /// Retries `attempt` until it succeeds, fails permanently or fails too often.
-    fn persist<T, F>(&self, attempt: impl Fn() -> F) -> Result<T, RemoteError>
-    where
-        F: Future<Output = Result<T, AttemptError>>,
-    {
-        let clock = TokioClock(Instant::now());
-        let done = self
-            .runtime
-            .block_on(self.download_policy.retry().run(&clock, attempt));
-        done.map_err(|error| self.broken(error.kind, self.download_policy.retries + 1))
-    }
-
-    /// Returns the error after `times` attempts without progress.
-    fn broken(&self, error: SourceErrorKind, times: u32) -> RemoteError {
-        match error {
-            error if error.is_transient() => RemoteError::Broken {
-                error,
-                at: self.at,
-                times,
-            },
-            error => RemoteError::Answer(error),
+    /// Receives the next bytes; none at the end.
+    async fn receive(&mut self) -> Result<Bytes, AttemptError> {
+        let mut response = match self.response.take() {
+            Some(response) => response,
+            None => self.connect().await?,
+        };
+        let bytes = response.chunk().await.map_err(|error| self.kind(&error))?;
+        match bytes {
+            Some(bytes) => {
+                self.response = Some(response);
+                Ok(bytes)
+            }
+            // Without a known size, the end of the response is the end of the file.
+            None if self.size.is_none_or(|size| size == self.at) => Ok(Bytes::new()),
+            None => Err(SourceErrorKind::Network("the response ended early".to_owned()).into()),
         }
     }
 
-    /// Returns the next bytes; none at the end.
-    fn next_chunk(&mut self) -> io::Result<Bytes> {
+    /// Receives the next bytes, with retries. At the end, compares the checksum with the published one.
+    fn advance(&mut self) -> Result<(), RemoteError> {
+        let runtime = self.runtime.clone();
+        let retry = RetryPolicy::default()
+            .with_max_retries(MAX_RETRIES.into())
+            .with_max_retry_after(MAX_RETRY_AFTER);
         let mut times = 0;
-        loop {
-            let DownloadPolicy {
-                timeout, retries, ..
-            } = self.download_policy;
-            let time = timeout * (retries + 1) + Duration::from_secs(self.at / MIN_RATE);
+        let bytes = loop {
+            let at = self.at;
+            let time = self.timeout * (retry.max_retries + 1) + Duration::from_secs(at / MIN_RATE);
             if self.waited > time {
-                return Err(RemoteError::Slow { at: self.at, time }.into());
+                return Err(RemoteError::Slow { at, time });
             }
             let begin = Instant::now();
-            let Some(answer) = &mut self.response else {
-                self.connect()?;
-                self.waited += begin.elapsed();
-                continue;
-            };
-            let piece = self.runtime.block_on(answer.chunk());
+            let received = runtime.block_on(self.receive());
             self.waited += begin.elapsed();
-            let error = match piece {
-                Ok(Some(bytes)) => {
-                    let known = self.skip.min(bytes.len() as u64);
-                    self.skip -= known;
-                    let bytes = bytes.slice(known as usize..);
-                    if !bytes.is_empty() {
-                        return Ok(bytes);
-                    }
-                    continue;
-                }
-                // Without a known size, the end of the response is the end of the file.
-                Ok(None) if self.skip == 0 && self.size.is_none_or(|size| size == self.at) => {
-                    return Ok(Bytes::new());
-                }
-                Ok(None) => SourceErrorKind::Network("the response ended early".to_owned()),
-                Err(error) => self.kind(&error),
+            let error = match received {
+                Ok(bytes) => break bytes,
+                Err(error) => error,
             };
-            self.response = None;
             times += 1;
-            let error = AttemptError::from(error);
-            let delay = self
-                .download_policy
-                .retry()
-                .delay(times, &error, fastrand::f64());
-            let Some(delay) = delay else {
-                return Err(self.broken(error.kind, times).into());
+            let Some(delay) = retry.delay(times, &error, fastrand::f64()) else {
+                let error = error.kind;
+                return Err(if error.is_transient() {
+                    RemoteError::Broken { error, at, times }
+                } else {
+                    RemoteError::Answer(error)
+                });
             };
-            if let Ok(mut download) = self.download.lock() {
+            if at > 0
+                && let Ok(mut download) = self.download.lock()
+            {
                 download.resumed += 1;
             }
             std::thread::sleep(delay);
-        }
+        };
+        self.at += bytes.len() as u64;
+        self.hash.update(&bytes);
+        self.is_over = bytes.is_empty();
+        self.chunk = bytes;
+        if self.is_over { self.finish() } else { Ok(()) }
     }
 
-    /// Compares the checksum with the published one.
     fn finish(&mut self) -> Result<(), RemoteError> {
-        self.is_over = true;
         let found = hexadecimal(&std::mem::take(&mut self.hash).finalize());
-        if let Some(expected) = self.expected.take_if(|expected| expected.sha256 != found) {
+        if let Some(expected) = self.expected.take_if(|expected| *expected != found) {
             return Err(RemoteError::Checksum {
-                expected: expected.sha256,
+                expected,
                 found,
-                sums: expected.sums,
+                sums: host_of(&self.url)?.locate(LIST),
             });
         }
         if let Ok(mut download) = self.download.lock() {
@@ -555,15 +411,16 @@ impl Remote {
     }
 }
 
+/// Returns the folder of a URL as a source of its lists.
+pub fn host_of(url: &str) -> Result<Host, HostError> {
+    let retry = RetryPolicy::default().with_max_retries(MAX_RETRIES.into());
+    Host::new(folder_of(url), host::Options::default().with_retry(retry))
+}
+
 impl Read for Remote {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.chunk.is_empty() && !self.is_over && !buffer.is_empty() {
-            self.chunk = self.next_chunk()?;
-            self.at += self.chunk.len() as u64;
-            self.hash.update(&self.chunk);
-            if self.chunk.is_empty() {
-                self.finish()?;
-            }
+            self.advance()?;
         }
         let length = self.chunk.len().min(buffer.len());
         buffer[..length].copy_from_slice(&self.chunk.split_to(length));
@@ -577,10 +434,7 @@ mod tests {
 
     #[test]
     fn checksums_are_read_from_the_list_next_to_the_file() {
-        assert_eq!(
-            sums_url("https://x/y/a.zst?b=c/d"),
-            "https://x/y/sha256sums.txt"
-        );
+        assert_eq!(folder_of("https://x/y/a.zst?b=c/d"), "https://x/y/");
         let (one, two) = ("A1".repeat(32), "b2".repeat(32));
         let list = format!(
             "{one}  a.zst\r\n{two} *./b c.zst\nnonsense\n{}  d.zst\n\n",
@@ -591,18 +445,49 @@ mod tests {
     }
 
     #[test]
-    fn content_ranges_are_parsed() {
-        assert_eq!(content_range("bytes 5-9/10"), Some((5, Some(10))));
-        assert_eq!(content_range("bytes 5-9/*"), Some((5, None)));
-        for bad in [
-            "",
-            "bytes */10",
-            "5-9/10",
-            "bytes x-9/10",
-            "bytes 5-9/x",
-            "bytes 5-9",
-        ] {
-            assert_eq!(content_range(bad), None, "{bad}");
-        }
+    fn a_host_that_sends_too_slowly_is_an_error() -> Result<(), Box<dyn std::error::Error>> {
+        use std::io::{BufRead, BufReader, Write};
+
+        let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+        let url = format!("http://{}/dump.zst", listener.local_addr()?);
+        std::thread::spawn(move || -> io::Result<()> {
+            for stream in listener.incoming() {
+                let mut stream = stream?;
+                let mut first = String::new();
+                BufReader::new(stream.try_clone()?).read_line(&mut first)?;
+                if first.contains(LIST) {
+                    write!(
+                        stream,
+                        "HTTP/1.1 404 Not Found
+content-length: 0
+connection: close
+
+"
+                    )?;
+                    continue;
+                }
+                write!(
+                    stream,
+                    "HTTP/1.1 200 OK
+content-length: 1000000
+
+"
+                )?;
+                while stream.write_all(b"x").is_ok() {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+            }
+            Ok(())
+        });
+        let mut remote = Remote::with_timeout(&url, Duration::from_millis(50))?;
+        let error = remote
+            .read_to_end(&mut Vec::new())
+            .err()
+            .ok_or("no error")?;
+        assert!(
+            error.to_string().contains("bytes arrived within"),
+            "{error}"
+        );
+        Ok(())
     }
 }

@@ -7,7 +7,6 @@
 mod error;
 mod plan;
 mod prune;
-pub mod staging;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

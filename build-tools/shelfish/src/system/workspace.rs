@@ -170,11 +170,6 @@ impl Workspace {
         Ok(workspace)
     }
 
-    /// Returns whether the directory of a database contains the temporary directory of a build, running or killed.
-    pub fn is_left_in(database: &Path) -> bool {
-        fs::symlink_metadata(database.join(NAME)).is_ok_and(|metadata| metadata.is_dir())
-    }
-
     /// Returns the path of the directory.
     pub fn dir(&self) -> &Path {
         &self.dir

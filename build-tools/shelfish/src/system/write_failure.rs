@@ -53,10 +53,9 @@ impl fmt::Display for WriteFailure<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (folder, path, error) = (self.folder.display(), self.path.display(), self.error);
         match self.remedy() {
-            Some((why, remedy)) => write!(
-                f,
-                "cannot write to {folder} ({why}): {remedy} with `--out` (for a store: `--temp-dir`)"
-            ),
+            Some((why, remedy)) => {
+                write!(f, "cannot write to {folder} ({why}): {remedy} with `--out`")
+            }
             None => write!(f, "{path}: {error}"),
         }
     }

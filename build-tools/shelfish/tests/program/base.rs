@@ -81,37 +81,6 @@ fn a_database_can_be_its_own_base() {
 }
 
 #[test]
-fn with_replace_the_sources_replace_all_evaluations_of_a_position() {
-    let fixture = Fixture::new();
-    let other = "4k3/8/8/8/8/8/8/4K2R w K -";
-    let old = fixture.file(
-        "old",
-        [line(START, 1, "e2e4", 9, 30), line(other, 2, "e1h1", 9, 30)].join("\n"),
-    );
-    let new = fixture.file(
-        "new",
-        [line(START, 3, "d2d4", 9, 20), line(START, 4, "c2c4", 9, 20)].join("\n"),
-    );
-    fixture.build(&[&old], &[]).succeeds();
-    let db = fixture.path("db");
-    let on_base = ["--base", db.to_str().unwrap()];
-    fixture.build_to("all", &[&new], &on_base).succeeds();
-    assert!(fixture.export("all")[1].contains("e2e4"));
-    fixture
-        .build_to("next", &[&new], &[&on_base[..], &["--replace"]].concat())
-        .succeeds();
-    fixture.build_to("new-db", &[&new], &[]).succeeds();
-    let mut expected = fixture.export("new-db");
-    expected.push(line(other, 2, "e1h1", 9, 30));
-    assert_eq!(fixture.export("next"), sorted(&expected.join("\n")));
-    assert_eq!(
-        fixture.build(&[&new], &["--replace"]).code,
-        2,
-        "there is nothing to replace"
-    );
-}
-
-#[test]
 fn a_build_on_a_base_applies_the_selection_of_the_base() {
     let fixture = Fixture::new();
     let [old, new] = parts();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::common::*;
 use pgn_reader::{Outcome, Reader as PgnReader, SanPlus, Skip, Visitor};
@@ -212,23 +212,17 @@ fn months_on_a_base_give_the_bytes_of_a_single_build() {
         .succeeds();
     assert!(fixture.files("one") == expected, "in place");
 
-    let words = ["4.pgn", "same games", "--again"];
+    let words = ["4.pgn", "same games"];
     fixture
         .book_build_to("one", &[&february], &["--base", &one])
         .fails(&words);
     fixture
         .book_build(&[&january, &january], &[])
-        .fails(&["3.pgn", "--again"]);
+        .fails(&["3.pgn", "same games"]);
     assert!(
         fixture.files("one") == expected,
         "a rejected build changes nothing"
     );
-    let twice = book_of(&fixture, &january, &["--base", &two, "--max-plies", "50"]);
-    fixture
-        .book_build(&[&january, &january], &["--base", &two, "--again"])
-        .succeeds();
-    assert!(fixture.export("db") != twice);
-
     fixture
         .book_build(&[&january], &["--base", &two, "--max-plies", "30"])
         .fails(&["max_plies", "50"]);
@@ -455,7 +449,6 @@ fn a_selection_excludes_games() {
             "[WhiteElo \"1500\"]\n[BlackElo \"1400\"]\n[TimeControl \"180+2\"]\n[UTCDate \"2013.02.05\"]",
             "1. d4 1-0",
         ),
-        game("[WhiteTitle \"BOT\"]\n[Date \"2014.??.??\"]", "1. c4 1-0"),
         game("", "1. f3 e5 2. g4 Qh4# 0-1"),
     ];
     let pgn = fixture.file("games.pgn", games.concat());
@@ -465,7 +458,6 @@ fn a_selection_excludes_games() {
         (&["--speeds", "blitz,rapid"], "d2d4"),
         (&["--since", "2013-02", "--until", "2013"], "d2d4"),
         (&["--until", "2013-01"], "e2e4"),
-        (&["--no-bots"], "d2d4 e2e4 f2f3"),
     ] {
         let book = contents(&book_of(&fixture, &pgn, options));
         let start = &book["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"];
@@ -475,65 +467,6 @@ fn a_selection_excludes_games() {
             "{options:?}"
         );
     }
-    let stats = shelfish([
-        "stats",
-        "--json",
-        "-d",
-        fixture.path("db").to_str().unwrap(),
-    ])
-    .succeeds();
-    let stats: Value = serde_json::from_str(&stats).unwrap();
-    let info = &stats["manifest"]["info"];
-    assert_eq!(
-        (&info["bots"], &info["games"], &info["max_plies"]),
-        (&json!("none"), &json!("3"), &json!("50"))
-    );
-    fixture
-        .book_build(&[&pgn], &["--ratings", "2900-"])
-        .fails(&["nothing to write", "rating"]);
-}
-
-#[test]
-fn evaluations_and_games_are_distinguished() {
-    let fixture = Fixture::new();
-    let pgn: PathBuf = fixture.file("games.pgn", "[Event \"x\"]\n\n1. e4 e5 1-0\n");
-    let dump = fixture.file("dump.jsonl", sample());
-    fixture.build_to("evals", &[&dump], &[]).succeeds();
-    fixture.book_build_to("book", &[&pgn], &[]).succeeds();
-    fixture
-        .book_build(&[&pgn, &dump], &[])
-        .fails(&["dump.jsonl contains evaluations", "`shelfish build`"]);
-    fixture
-        .build(&[&dump, &pgn], &[])
-        .fails(&["games.pgn contains games", "`shelfish book build`"]);
-    fixture
-        .build(&[&fixture.file("unnamed", "1. e4 e5 *")], &[])
-        .fails(&["`shelfish book build`"]);
-    let [evals, book] =
-        ["evals", "book"].map(|name| fixture.path(name).to_str().unwrap().to_owned());
-    fixture
-        .book_build(&[&pgn], &["--base", &evals])
-        .fails(&["\"evaluations\"", "\"moves\""]);
-    fixture
-        .build(&[&dump], &["--base", &book])
-        .fails(&["\"moves\"", "\"evaluations\""]);
-    fixture
-        .build_to("book", &[&dump], &[])
-        .fails(&["in the way"]);
-    let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
-    shelfish(["lookup", "-d", &book, start]).fails(&["is a book"]);
-    shelfish(["explore", "-d", &evals, start]).fails(&["is a database of evaluations"]);
-    for run in [
-        fixture.build(&[&dump], &["--min-games", "2"]),
-        fixture.book_build(&[&pgn], &["--min-depth", "2"]),
-    ] {
-        assert_eq!(run.code, 2, "{}", run.err);
-    }
-    assert!(
-        shelfish(["stats", "-d", &book])
-            .succeeds()
-            .contains("moves")
-    );
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use crate::common::hostile::*;
 use crate::common::stores::{Protocol, http};
-use crate::common::{Fixture, START, command, gzip, is_long, zstd};
+use crate::common::{Fixture, START, command, gzip, zstd};
 
 /// Maximum memory of the program, including the memory that it needs for an honest answer.
 const MEMORY: u64 = 64 << 20;
@@ -418,120 +418,6 @@ fn a_server_survives_a_hostile_store() {
         assert_eq!(http(at, "GET", "/healthz", &[], b"").0, 200, "{name}");
         child.kill().unwrap();
         child.wait().unwrap();
-    }
-}
-
-/// Lists of a host of dumps, with one dump.
-fn send_list(request: &Request, out: &mut TcpStream) -> io::Result<()> {
-    match &*request.file() {
-        "list.txt" => send(out, "200 OK", "", b"games_2013-01.pgn.zst\n"),
-        "sha256sums.txt" => send(
-            out,
-            "200 OK",
-            "",
-            format!("{}  games_2013-01.pgn.zst\n", "0".repeat(64)).as_bytes(),
-        ),
-        _ => send(out, "404 Not Found", "", b""),
-    }
-}
-
-#[test]
-fn very_slow_or_broken_lists_and_downloads_end_with_an_error() {
-    if !is_long() {
-        return;
-    }
-    let fixture = Fixture::new();
-    let drips: Answer =
-        |_, out| send_slowly(out, "200 OK\r\netag: \"e\"\r\ncontent-length: 1000000\r\n");
-    let breaks: Answer = |request, out| {
-        // Each connection breaks after one byte more.
-        std::thread::sleep(std::time::Duration::from_millis(100));
-        let headers = format!(
-            "etag: \"e\"\r\ncontent-range: bytes {}-999999/1000000\r\n",
-            request.first
-        );
-        let status = if request.first > 0 {
-            "206 Partial Content"
-        } else {
-            "200 OK"
-        };
-        write!(
-            out,
-            "HTTP/1.1 {status}\r\n{headers}content-length: {}\r\n\r\nx",
-            1_000_000 - request.first
-        )
-    };
-    let retry_later: Answer = |_, out| send(out, "503 Busy", "retry-after: 600\r\n", b"");
-    let book = fixture.path("book");
-    let book = book.to_str().unwrap();
-    let build = [
-        "book",
-        "build",
-        "--quiet",
-        "--timeout",
-        "1",
-        "--retries",
-        "1",
-        "-o",
-        book,
-        "--dump",
-        "2013-01",
-        "--dump-list",
-    ];
-    for (name, file, answer, args, words) in [
-        (
-            "dripping list",
-            "list.txt",
-            drips,
-            &["book", "dumps", "--timeout", "1", "--list"][..],
-            "attempts without progress",
-        ),
-        (
-            "busy list",
-            "list.txt",
-            retry_later,
-            &["book", "dumps", "--timeout", "1", "--list"],
-            "status 503",
-        ),
-        (
-            "dripping checksums",
-            "sha256sums.txt",
-            drips,
-            &["book", "dumps", "--timeout", "1", "--list"],
-            "sha256sums.txt",
-        ),
-        (
-            "dripping dump",
-            "games_2013-01.pgn.zst",
-            drips,
-            &build,
-            "bytes arrived within",
-        ),
-        (
-            "breaking dump",
-            "games_2013-01.pgn.zst",
-            breaks,
-            &build,
-            "bytes arrived within",
-        ),
-    ] {
-        let host = HostileHost::new(move |request, out| match request.file() == file {
-            true => answer(request, out),
-            false => send_list(request, out),
-        });
-        let mut command = command();
-        let (run, _) = run_within(
-            1 << 30,
-            command
-                .args(args)
-                .arg(format!("http://{}/list.txt", host.at)),
-        );
-        assert!(
-            run.code == 1 && run.err.contains(words),
-            "{name}: {}{}",
-            run.out,
-            run.err
-        );
     }
 }
 

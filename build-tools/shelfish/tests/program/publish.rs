@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
@@ -275,135 +275,6 @@ fn an_upload_killed_at_any_byte_leaves_a_complete_database() {
         );
     }
     assert!(left.contains(&true), "{left:?}");
-}
-
-/// Builds to a store, with an explicit folder for temporary files.
-fn build_to(
-    command: &mut Command,
-    fixture: &Fixture,
-    url: &str,
-    source: &Path,
-    more: &[&str],
-) -> crate::common::Run {
-    let temporary = fixture.path("temporary");
-    run(command
-        .args([
-            "build",
-            "-q",
-            "--json",
-            text(source),
-            "-o",
-            url,
-            "--temp-dir",
-            text(&temporary),
-        ])
-        .args(more))
-}
-
-/// Lists the content of the folder for temporary files.
-fn kept(fixture: &Fixture) -> Vec<PathBuf> {
-    fs::read_dir(fixture.path("temporary"))
-        .into_iter()
-        .flatten()
-        .map(|entry| entry.unwrap().path())
-        .collect()
-}
-
-#[test]
-fn a_build_to_a_store_leaves_no_local_files() {
-    let Some(store) = Store::start(Protocol::S3) else {
-        return;
-    };
-    let fixture = databases();
-    let url = store.url("built");
-    let build = |dump: &str, more: &[&str]| {
-        let source = fixture.path(dump);
-        report(&build_to(&mut store.command(), &fixture, &url, &source, more).succeeds())
-    };
-    let first = build("old.jsonl", &["--max-disk", "1GiB"]);
-    assert_eq!(first["published"]["integrity"], first["integrity"]);
-    assert_eq!(positions(&store, &url), 1_571);
-    let second = build("new.jsonl", &["--base", &url]);
-    assert_eq!(second["base_positions"], 1_571);
-    assert_eq!(positions(&store, &url), 1_574);
-    assert_eq!(kept(&fixture), Vec::<PathBuf>::new());
-}
-
-#[test]
-fn a_build_with_a_failed_upload_is_kept_and_can_be_published_later() {
-    let Some(store) = Store::start(Protocol::S3) else {
-        return;
-    };
-    let fixture = databases();
-    let url = store.url("built");
-    store
-        .run(&["publish", text(&fixture.path("old")), &url, "-q"])
-        .succeeds();
-    let source = fixture.path("new.jsonl");
-    let is_write = |first: &str| first.starts_with("PUT") && first.contains(".silo");
-    let refuse = move |first: &str, _| {
-        if is_write(first) {
-            Do::Answer("403 Forbidden")
-        } else {
-            Do::Pass
-        }
-    };
-    let line = Line::new(store.at, refuse);
-    let output = build_to(&mut store.command_at(line.at), &fixture, &url, &source, &[])
-        .fails(&["denies access", "is kept"]);
-    assert_eq!(positions(&store, &url), 1_571);
-    let [dir] = &kept(&fixture)[..] else {
-        panic!("{output}")
-    };
-    assert!(
-        output.contains(&format!("`shelfish publish {} {url}`", dir.display())),
-        "{output}"
-    );
-    store.run(&["publish", text(dir), &url, "-q"]).succeeds();
-    assert_eq!(positions(&store, &url), 1_574);
-    fs::remove_dir_all(dir).unwrap();
-
-    // Another publisher replaces the database during the build or the upload. Its database stays.
-    let (old, to) = (fixture.path("old"), store.url("built"));
-    let mut other = store.command();
-    other.args(["publish", text(&old), &to, "-q"]);
-    let other = Mutex::new(Some(other));
-    let meanwhile = move |first: &str, _| {
-        if first.starts_with("GET")
-            && first.contains("list-type")
-            && let Some(mut other) = other.lock().unwrap().take()
-        {
-            assert!(other.stdout(Stdio::null()).status().unwrap().success());
-        }
-        Do::Pass
-    };
-    let line = Line::new(store.at, meanwhile);
-    let two = fixture.file(
-        "two.jsonl",
-        sample().lines().take(2).collect::<Vec<_>>().join("\n"),
-    );
-    build_to(&mut store.command_at(line.at), &fixture, &url, &two, &[])
-        .fails(&["is kept", "Build again"]);
-    assert_eq!(positions(&store, &url), 1_571);
-}
-
-#[test]
-fn errors_of_a_store_are_reported_before_the_build() {
-    let Some(store) = Store::start(Protocol::S3) else {
-        return;
-    };
-    let fixture = databases();
-    let source = fixture.path("new.jsonl");
-    let build =
-        |url: &str, more: &[&str]| build_to(&mut store.command(), &fixture, url, &source, more);
-    build("s3://nobody/x", &[]).fails(&["s3://nobody/x", "bucket"]);
-    build(&store.url("built"), &["--max-disk", "900000G"]).fails(&["--max-disk", "free"]);
-    assert_eq!(kept(&fixture), Vec::<PathBuf>::new());
-    assert_eq!(
-        build(text(&fixture.path("here")), &[]).code,
-        2,
-        "--temp-dir requires a store"
-    );
 }
 
 #[test]

@@ -29,6 +29,16 @@ fn fixture(more: &str) -> Fixture {
     fixture
 }
 
+/// Allows the next publication to lose any number of positions.
+fn allow_loss(fixture: &Fixture) {
+    let text = fs::read_to_string(fixture.path("refresh.toml")).unwrap();
+    fixture.file(
+        "refresh.toml",
+        text + "
+max-loss = 100",
+    );
+}
+
 /// Returns some lines of the sample.
 fn some(lines: std::ops::Range<usize>) -> Vec<u8> {
     let sample = sample();
@@ -171,7 +181,8 @@ fn an_interrupted_refresh_is_continued() {
         (&Value::Null, &true.into())
     );
     fixture.file("dump.zst", some(0..300));
-    report(refresh(&fixture, &["--max-loss", "100"]));
+    allow_loss(&fixture);
+    report(refresh(&fixture, &[]));
     let shards = fs::read_dir(fixture.path("site"))
         .unwrap()
         .flatten()
@@ -303,11 +314,6 @@ fn errors_of_the_configuration_are_reported_before_the_build() {
     assert!(!fixture.path("evals").exists());
     fixture.file("refresh.toml", "sources = ['no.zst']\nto = 'site'");
     refresh(&fixture, &[]).fails(&["no.zst"]);
-    fixture.file(
-        "refresh.toml",
-        "sources = ['dump.zst']\nto = 'site'\nbuild = ['--max-disk', '900000G']",
-    );
-    refresh(&fixture, &[]).fails(&["--max-disk", "free"]);
     assert!(!fixture.path("site").exists());
 }
 
@@ -318,11 +324,8 @@ fn a_source_that_is_cut_off_does_not_replace_the_published_database() {
     report(refresh(&fixture, &[]));
     fixture.file("dump.zst", some(0..3));
     for _ in 0..2 {
-        let err = refresh(&fixture, &[]).fails(&[
-            "site/manifest.json was not replaced",
-            "at most 5 %",
-            "--max-loss 100",
-        ]);
+        let err =
+            refresh(&fixture, &[]).fails(&["site/manifest.json was not replaced", "at most 5 %"]);
         assert!(
             err.contains("the new database has 3, a loss of 99.8 %"),
             "{err}"
@@ -333,34 +336,15 @@ fn a_source_that_is_cut_off_does_not_replace_the_published_database() {
     fixture.file("dump.zst", some(0..all - 20));
     assert_eq!(report(refresh(&fixture, &[]))["changed"], true);
     fixture.file("dump.zst", some(0..3));
-    refresh(&fixture, &["--max-loss", "99"]).fails(&["at most 99 %"]);
-    let allowed = report(refresh(&fixture, &["--max-loss", "100"]));
+    refresh(&fixture, &[]).fails(&["at most 5 %"]);
+    allow_loss(&fixture);
+    let allowed = report(refresh(&fixture, &[]));
     assert_eq!(
         (&allowed["built"], &allowed["changed"]),
         (&Value::Null, &true.into()),
         "the kept build is published"
     );
     assert_eq!(fixture.export("site").len(), 3);
-}
-
-#[test]
-fn a_dry_run_reports_the_reason() {
-    let fixture = fixture("");
-    let reason = |options: &[&str]| {
-        let report = report(refresh(&fixture, &[&["--dry-run"], options].concat()));
-        report["reason"].as_str().unwrap_or_default().to_owned()
-    };
-    assert!(reason(&[]).contains("refresh.json is missing"));
-    report(refresh(&fixture, &[]));
-    assert_eq!(
-        (reason(&[]), reason(&["--force"])),
-        (String::new(), "--force was given".to_owned())
-    );
-    fixture.file("dump.zst", some(0..700));
-    assert!(reason(&[]).ends_with("dump.zst changed"), "{}", reason(&[]));
-    let options = "sources = ['dump.zst']\nto = 'site'\nbuild = ['--best-only']";
-    fixture.file("refresh.toml", options);
-    assert_eq!(reason(&[]), "the options of the build changed");
 }
 
 /// Exit codes of errors of the configuration, after which the unit of systemd must not restart the program.

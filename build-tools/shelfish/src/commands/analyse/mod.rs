@@ -24,7 +24,7 @@ use tokio::runtime::Runtime;
 use self::search::Engines;
 use crate::database::endgames::{self, EndgameTables};
 use crate::database::{self, OpenError, cache};
-use crate::input::{Dump, DumpOptions, Input};
+use crate::input::{Dump, Input, MAX_WINDOW_LOG};
 use crate::system::output;
 use crate::system::output::named;
 use crate::terminal::progress::{Progress, Work};
@@ -233,7 +233,7 @@ fn analyse(
     let mut totals = Totals::default();
     for source in &sources {
         let named = named(source);
-        let text = Dump::open(source, read.clone(), DumpOptions::default())
+        let text = Dump::open(source, read.clone(), MAX_WINDOW_LOG)
             .and_then(Dump::text)
             .map_err(named)?;
         let mut games = GameTexts::new(text).map(|text| {

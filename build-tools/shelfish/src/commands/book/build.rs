@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use shelfish::played::Bucketing;
 use shelfish::position::Position;
 
-use super::dumps;
 use crate::BoxError;
 use crate::commands::table_args::{Built, TableArgs, inputs};
 use crate::games::{self, Date, Range, Selection, Speed, Wanted};
@@ -14,14 +13,13 @@ use crate::games::{self, Date, Range, Selection, Speed, Wanted};
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   shelfish book build games.pgn.zst -o book --max-plies 30 --min-games 2
-  shelfish book build --dump 2013-01 --dump 2013-02 -o book
+  shelfish book build https://database.lichess.org/standard/lichess_db_standard_rated_2013-01.pgn.zst -o book
   shelfish book build my.sqlite -o book
   shelfish book build performance.bin -o book
   shelfish book build games.pgn.zst -o book --buckets speeds,1600,2000 --average-ratings --game-ids 4
   shelfish book build games.pgn.zst -o book --buckets 2200,2500,since1990,since2010
   shelfish book build games.pgn.zst -o book --max-plies 24 --min-games 5 --whole repertoire.pgn
   shelfish book build --base book february.pgn.bz2 -o book
-  shelfish book build games.pgn.zst -o s3://my-bucket/book --max-disk 20GiB --temp-dir /mnt/scratch
 
 For each position, the database counts the played moves with White's wins, draws and Black's wins. A game counts once for a
 position, with the last move that it played there. Games of other variants and games without a result are counted and not
@@ -38,8 +36,7 @@ results: each unit of weight counts as a draw, the manifest contains `results: u
 Games of either kind of book have no known speed, rating and date: with --buckets they are in the last bucket.
 
 The same input gives the same bytes for any number of threads and any memory. If a build fails, the database in DIR is
-unchanged. With --base, the result is byte for byte that of a build from all inputs at once. With -o s3:// or gs://, the
-database is published as by `shelfish build`. Games on a host are downloaded as by `shelfish build`.
+unchanged. With --base, the result is byte for byte that of a build from all inputs at once. Games on a host are downloaded as by `shelfish build`.
 
 Sizes have a unit: KiB, MiB and GiB are powers of 1024, kB, MB and GB are powers of 1000. A number alone counts MiB.
 
@@ -48,17 +45,10 @@ Exit codes: 0 if the database was built, even with rejected games; 1 if not; 2 f
 pub struct Args {
     /// Games in PGN, plain or compressed with zstd, gzip or bzip2, or a book of an engine (.bin, .sqlite). A file, an https://
     /// URL, or `-` for standard input; a book must be a file
-    #[arg(required_unless_present_any = ["base", "dump", "whole"], value_name = "SOURCE")]
+    #[arg(required_unless_present_any = ["base", "whole"], value_name = "SOURCE")]
     pub(in crate::commands) sources: Vec<PathBuf>,
     #[command(flatten)]
     pub(in crate::commands) table: TableArgs,
-    /// Use the games of a month, such as 2013-01, of the Lichess database or another --dump-list, and check their checksum.
-    /// Repeatable; `shelfish book dumps` lists the months
-    #[arg(long, value_name = "MONTH")]
-    pub(in crate::commands) dump: Vec<String>,
-    /// URL of the list of months
-    #[arg(long, value_name = "URL", default_value = dumps::STANDARD)]
-    dump_list: String,
     /// Use the first N moves of each game
     #[arg(long, value_name = "N", default_value_t = 50)]
     max_plies: u32,
@@ -77,9 +67,6 @@ pub struct Args {
     /// Use games until this date
     #[arg(long, value_name = "DATE")]
     until: Option<Date>,
-    /// Leave out games of bots
-    #[arg(long)]
-    no_bots: bool,
     /// Use all games of this file to their end with all of their positions, regardless of --min-games, --max-plies and the
     /// other options that select games. Repeatable
     #[arg(long, value_name = "SOURCE")]
@@ -100,9 +87,6 @@ pub struct Args {
     /// Store references only to games of Lichess and of --whole, which readers of the book can open
     #[arg(long, requires = "game_ids")]
     linked_games_only: bool,
-    /// Count the games of an input again that is part of a base already, or that is named twice
-    #[arg(long)]
-    again: bool,
 }
 
 impl Args {
@@ -120,7 +104,6 @@ impl Args {
             ratings: self.ratings,
             speeds: self.speeds.clone(),
             dates: (since.is_some() || until.is_some()).then_some(dates),
-            no_bots: self.no_bots,
             whole: inputs(&self.whole),
             starts: self.start.clone(),
             details: Wanted {
@@ -138,20 +121,9 @@ impl Args {
         quiet: bool,
     ) -> Result<Built, BoxError> {
         let mut inputs = inputs(&self.sources);
-        for month in &self.dump {
-            inputs.push(dumps::find(
-                month,
-                &self.dump_list,
-                self.table.download_policy(),
-            )?);
-        }
         let selection = self.selection();
         inputs.extend(selection.whole.iter().cloned());
-        let summary = games::build(
-            &self.table.options(inputs, out, quiet),
-            &selection,
-            self.again,
-        )?;
+        let summary = games::build(&self.table.options(inputs, out, quiet), &selection)?;
         Ok(Built::Games(Box::new(summary)))
     }
 }

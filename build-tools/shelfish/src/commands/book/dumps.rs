@@ -4,26 +4,24 @@
 //! or number of games per line.
 
 use std::collections::HashMap;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
-use std::time::Duration;
 
 use indicatif::HumanCount;
 use reqwest::Url;
 use serde::Serialize;
-use shelfish::source::SourceErrorKind;
+use shelfish::source::host::HostError;
+use shelfish::source::{Source as _, SourceError, SourceErrorKind};
 
 use crate::Outcome;
-use crate::input::Input;
-use crate::input::remote::{Checksum, DownloadPolicy, Remote, RemoteError, checksums, sums_url};
+use crate::database;
+use crate::input::remote::{checksums, host_of};
 use crate::terminal::shown::{json, shown};
 
 /// List of the games of Lichess.
-pub const STANDARD: &str = "https://database.lichess.org/standard/list.txt";
+const STANDARD: &str = "https://database.lichess.org/standard/list.txt";
 /// Maximum size of a list, in bytes.
 const MAX_LIST: u64 = 4 << 20;
-/// Maximum duration of a list, in timeouts.
-const LIST_TIMEOUTS: u32 = 2;
 
 /// List the months of games on a host.
 #[derive(clap::Args, Debug)]
@@ -31,7 +29,7 @@ const LIST_TIMEOUTS: u32 = 2;
   shelfish book dumps
   shelfish book dumps --json | jq -r 'select(.games < 1e6) | .name'
   shelfish book dumps --list https://database.lichess.org/chess960/list.txt
-  shelfish book build --dump 2013-01 -o book
+  shelfish book build https://database.lichess.org/standard/lichess_db_standard_rated_2013-01.pgn.zst -o book
 
 The host may also provide sha256sums.txt and counts.txt.
 
@@ -40,9 +38,6 @@ pub struct DumpsArgs {
     /// URL of the list
     #[arg(long, value_name = "URL", default_value = STANDARD)]
     list: String,
-    /// Seconds without progress after which a request is repeated. A list may take twice this time
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    timeout: u64,
     /// Print one JSON object per line
     #[arg(long)]
     json: bool,
@@ -65,13 +60,14 @@ pub struct Month {
 #[derive(Debug, thiserror::Error)]
 pub enum DumpsError {
     /// A file cannot be read.
-    #[error("cannot read {url}: {error}")]
-    Read {
-        /// URL of the file.
-        url: String,
-        /// Error of the request.
-        error: io::Error,
-    },
+    #[error("cannot read {0}")]
+    Read(#[from] SourceError),
+    /// The client for the host cannot be created.
+    #[error(transparent)]
+    Host(#[from] HostError),
+    /// The system cannot create a client.
+    #[error(transparent)]
+    Io(#[from] io::Error),
     /// The address of the list is not an HTTP URL.
     #[error("{0}: expected the http:// or https:// URL of a list.txt")]
     Address(String),
@@ -86,54 +82,31 @@ pub enum DumpsError {
         /// Number of other lines.
         lines: usize,
     },
-    /// The list lacks the month.
-    #[error(
-        "{list} has no dump {name:?}, only {first} to {last}; `shelfish book dumps` lists them"
-    )]
-    Unknown {
-        /// Name of the month.
-        name: String,
-        /// URL of the list.
-        list: String,
-        /// First month of the list.
-        first: String,
-        /// Last month of the list.
-        last: String,
-    },
-    /// The host publishes no checksum of the dump.
-    #[error(
-        "the host publishes no checksum of {url}; use the URL as source to build without a checksum"
-    )]
-    NoChecksum {
-        /// URL of the dump.
-        url: String,
-    },
 }
 
 /// Reads the dumps of a list in the order of their months, without sizes.
-pub fn list(list: &str, download_policy: DownloadPolicy) -> Result<Vec<Month>, DumpsError> {
+fn list(list: &str) -> Result<Vec<Month>, DumpsError> {
     let base = Url::parse(list)
         .ok()
         .filter(|url| matches!(url.scheme(), "http" | "https"));
     let base = base.ok_or_else(|| DumpsError::Address(list.to_owned()))?;
-    let beside = |name: &str| {
-        base.join(name)
-            .map_err(|_| DumpsError::Address(list.to_owned()))
+    let host = host_of(base.as_str())?;
+    let file_name = base
+        .path_segments()
+        .and_then(Iterator::last)
+        .unwrap_or_default();
+    let text = |file: &str| match database::wait(host.whole(file, MAX_LIST))? {
+        Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+        // The other files are optional.
+        Err(SourceError {
+            kind: SourceErrorKind::Status(404 | 410),
+            ..
+        }) if file != file_name => Ok(String::new()),
+        Err(error) => Err(DumpsError::from(error)),
     };
-    let total = download_policy.timeout.saturating_mul(LIST_TIMEOUTS);
-    let download_policy = DownloadPolicy {
-        total: Some(total),
-        ..download_policy
-    };
-    let text = |url: &Url| {
-        text(url, download_policy).map_err(|error| DumpsError::Read {
-            url: url.to_string(),
-            error,
-        })
-    };
-    let names = text(&base)?.unwrap_or_default();
-    let sums = text(&beside("sha256sums.txt")?)?.unwrap_or_default();
-    let counts = text(&beside("counts.txt")?)?.unwrap_or_default();
+    let names = text(file_name)?;
+    let sums = text("sha256sums.txt")?;
+    let counts = text("counts.txt")?;
     let months = months(&base, &names, &sums, &counts);
     if months.is_empty() {
         return Err(DumpsError::Empty {
@@ -142,55 +115,6 @@ pub fn list(list: &str, download_policy: DownloadPolicy) -> Result<Vec<Month>, D
         });
     }
     Ok(months)
-}
-
-/// Finds the dump of a month.
-pub fn find(name: &str, from: &str, download_policy: DownloadPolicy) -> Result<Input, DumpsError> {
-    let months = list(from, download_policy)?;
-    let Some(month) = months.iter().find(|month| month.name == name) else {
-        let end = |month: Option<&Month>| month.map(|month| month.name.clone()).unwrap_or_default();
-        return Err(DumpsError::Unknown {
-            name: name.to_owned(),
-            list: from.to_owned(),
-            first: end(months.first()),
-            last: end(months.last()),
-        });
-    };
-    let url = month.url.clone();
-    match month.sha256.clone() {
-        Some(sha256) => Ok(Input::Listed {
-            url,
-            checksum: Box::new(Checksum {
-                sha256,
-                sums: sums_url(from),
-            }),
-        }),
-        None => Err(DumpsError::NoChecksum { url }),
-    }
-}
-
-/// Reads a file of a host. Returns `None` if an optional file does not exist.
-fn text(url: &Url, download_policy: DownloadPolicy) -> io::Result<Option<String>> {
-    let read = || {
-        let mut bytes = Vec::new();
-        Remote::open(url.as_str(), None, download_policy)?
-            .take(MAX_LIST)
-            .read_to_end(&mut bytes)?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
-    };
-    let is_missing = |error: &io::Error| {
-        let error = error
-            .get_ref()
-            .and_then(|error| error.downcast_ref::<RemoteError>());
-        matches!(
-            error,
-            Some(RemoteError::Answer(SourceErrorKind::Status(404 | 410)))
-        ) && !url.path().ends_with("list.txt")
-    };
-    match read() {
-        Err(error) if is_missing(&error) => Ok(None),
-        read => read.map(Some),
-    }
 }
 
 /// Parses lists of dumps. Ignores URLs of other hosts, and names without a month.
@@ -252,14 +176,7 @@ fn month(file: &str) -> Option<&str> {
 
 /// Prints the months.
 pub fn run(args: &DumpsArgs) -> Outcome {
-    let timeout = Duration::from_secs(args.timeout);
-    let months = list(
-        &args.list,
-        DownloadPolicy {
-            timeout,
-            ..DownloadPolicy::default()
-        },
-    )?;
+    let months = list(&args.list)?;
     let mut out = io::stdout().lock();
     let count = |games: Option<u64>| {
         games.map_or_else(|| "?".to_owned(), |games| HumanCount(games).to_string())

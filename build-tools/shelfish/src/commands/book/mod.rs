@@ -43,7 +43,7 @@ pub enum Command {
 #[command(after_help = "Examples:
   shelfish book pick 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -' --book my.sqlite
   shelfish book pick FEN --book performance.bin --greedy
-  shelfish book pick FEN --book https://example.org/book --min-frequency 5 --seed 1 --json
+  shelfish book pick FEN --book https://example.org/book --json
 
 The weight of a move is its frequency times its score, (wins + draws/2 + 1) / (wins + draws + losses + 2), of the side that
 plays the move. Moves of a Polyglot book, which has no results, have the weights of the book. UCI writes castling as e1g1, in
@@ -60,12 +60,6 @@ pub struct PickArgs {
     /// Choose the move with the largest weight
     #[arg(long)]
     greedy: bool,
-    /// Leave out moves that were played fewer than N times
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
-    min_frequency: u64,
-    /// Seed for a reproducible choice
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
     /// Print one JSON object per line
     #[arg(long)]
     json: bool,
@@ -106,28 +100,22 @@ struct PickedMove {
 
 fn pick(args: &PickArgs) -> Outcome {
     let book = Book::open(&args.book)?;
-    let mut random = args
-        .seed
-        .map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
     let mut answers = Answers::new(args.json);
     for fen in &args.fens {
-        let number = if args.greedy { 0.0 } else { random.f64() };
-        answers.give(fen, picked(&book, fen, args.min_frequency, number), print)?;
+        let number = if args.greedy { 0.0 } else { fastrand::f64() };
+        answers.give(fen, picked(&book, fen, number), print)?;
     }
     Ok(answers.finish()?)
 }
 
-fn picked(book: &Book, fen: &str, min_frequency: u64, random: f64) -> Result<Picked, BoxError> {
+fn picked(book: &Book, fen: &str, random: f64) -> Result<Picked, BoxError> {
     let position: Position = fen.trim().parse()?;
     let chess = as_written(fen).unwrap_or_else(|| position.chess().clone());
     let mode = CastlingMode::detect(&shakmaty::Position::to_setup(
         &chess,
         shakmaty::EnPassantMode::Legal,
     ));
-    let candidates = sorted(
-        book.candidates(&chess, &Deadline::new(TIMEOUT))?,
-        min_frequency,
-    );
+    let candidates = sorted(book.candidates(&chess, &Deadline::new(TIMEOUT))?);
     let total: f64 = candidates.iter().map(Candidate::weight).sum();
     let picked_move = |candidate: &Candidate| PickedMove {
         uci: position::uci(candidate.m, mode).to_string(),

@@ -229,7 +229,7 @@ fn from_book(task: &Task, deadline: &Deadline, out: &Output) -> Option<Move> {
     let candidates = locked(task.book.as_ref()?).candidates(task.game.position().chess(), deadline);
     match candidates {
         Ok(candidates) => {
-            let candidates = sorted(candidates, 1);
+            let candidates = sorted(candidates);
             let candidates: Vec<Candidate> = candidates
                 .into_iter()
                 .filter(|candidate| !repeats_position(task, candidate.m))

@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use super::{How, Report, refresh};
 use crate::Outcome;
-use crate::commands::publish::percent;
 use crate::terminal::report;
 use crate::terminal::shown::shown;
 
@@ -34,8 +33,8 @@ built from them is published. It detects changes by the published checksum, the 
 an interrupted run. Keep the file of the state; without it, everything is built again.
 
 A source that is cut off must not replace a complete database. If the new database has fewer positions than the published
-database, and the loss exceeds `max-loss`, the new database is kept in `directory` and not published. `--max-loss 100` publishes
-it. A change of options such as --min-depth may need this once.
+database, and the loss exceeds `max-loss`, the new database is kept in `directory` and not published. A change of
+options such as --min-depth may need `max-loss = 100` once.
 
 Credentials are the same as for `shelfish publish`. Files for GitHub Actions, systemd and containers are in deploy/.
 
@@ -48,9 +47,6 @@ pub struct Args {
     /// Build even if nothing changed
     #[arg(long)]
     force: bool,
-    /// Maximum share of the published positions that the new database may lack, instead of the key `max-loss`
-    #[arg(long, value_name = "PERCENT", value_parser = percent)]
-    max_loss: Option<f64>,
     /// Print what would be done, and the reason
     #[arg(long)]
     dry_run: bool,
@@ -68,7 +64,6 @@ pub fn run(args: &Args) -> Outcome {
         force: args.force,
         dry_run: args.dry_run,
         quiet: args.quiet,
-        max_loss: args.max_loss,
     };
     let report = refresh(&args.config, how)?;
     report::print(&report, args.json)?;

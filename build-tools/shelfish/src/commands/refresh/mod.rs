@@ -172,8 +172,6 @@ pub struct How {
     pub dry_run: bool,
     /// Whether to hide progress.
     pub quiet: bool,
-    /// Maximum share of positions that may be lost, in percent, instead of that of the configuration.
-    pub max_loss: Option<f64>,
 }
 
 /// Refreshes a database by the configuration at `path`.
@@ -187,11 +185,10 @@ pub fn refresh(path: &Path, how: How) -> Result<Report, BoxError> {
         }
     };
     let config = Config::read(path)?;
-    let max_loss = Some(how.max_loss.unwrap_or(config.max_loss));
     let mut publishing = publish::Options {
         quiet: how.quiet,
         dry_run: false,
-        max_loss,
+        max_loss: Some(config.max_loss),
         ..config.publish.clone().options()
     };
     let recipe = recipe(&config, &config.build_at(path, None)?)?;
@@ -310,9 +307,7 @@ fn recipe(config: &Config, build: &BuildArgs) -> Result<Recipe, RefreshError> {
     let version = |path: &Path| {
         let source = Input::from(path);
         let version = match &source {
-            Input::Url(url) => {
-                Remote::open(url, None, build.download_policy()).map(|remote| remote.version())
-            }
+            Input::Url(url) => Remote::open(url).map(|remote| remote.version()),
             _ => fs::metadata(path).map(|metadata| {
                 let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
                 Some(format!(

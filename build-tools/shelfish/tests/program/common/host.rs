@@ -19,12 +19,8 @@ pub struct Behaviour {
     pub sends_length: bool,
     /// Status codes of the first answers.
     pub failures: Vec<u16>,
-    /// Number of answers, after the first, that have an end. Later answers never end. With 0, all answers end.
-    pub silent: usize,
     /// Content of `sha256sums.txt`, or empty if the file is missing.
     pub sums: String,
-    /// Whether requests for `sha256sums.txt` are answered with status 503.
-    pub fails_sums: bool,
 }
 
 impl Default for Behaviour {
@@ -36,9 +32,7 @@ impl Default for Behaviour {
             changes: false,
             sends_length: true,
             failures: Vec::new(),
-            silent: 0,
             sums: String::new(),
-            fails_sums: false,
         }
     }
 }
@@ -97,10 +91,10 @@ fn answer(
         .unwrap_or_default();
     let mut now = behaviour.lock().unwrap();
     if path.ends_with("/sha256sums.txt") {
-        let status = match (now.fails_sums, now.sums.is_empty()) {
-            (true, _) => "503 No",
-            (_, true) => "404 Not Found",
-            _ => "200 OK",
+        let status = if now.sums.is_empty() {
+            "404 Not Found"
+        } else {
+            "200 OK"
         };
         let sums = now.sums.clone();
         drop(now);
@@ -136,10 +130,6 @@ fn answer(
         range + if number > 0 { behaviour.shift } else { 0 }
     });
     asked.lock().unwrap().push(from);
-    let is_silent = number > 0 && behaviour.silent > 0;
-    if is_silent {
-        now.silent -= 1;
-    }
     drop(now);
     let body = &file[from.min(file.len())..];
     match range {
@@ -162,9 +152,5 @@ fn answer(
     };
     out.write_all(&body[..body.len().min(breaks_after)])?;
     out.flush()?;
-    if is_silent {
-        // Until the client hangs up.
-        reader.read_line(&mut String::new())?;
-    }
     Ok(())
 }

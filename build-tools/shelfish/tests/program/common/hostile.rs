@@ -17,8 +17,6 @@ static NOISE: [u8; 1 << 16] = [b'x'; 1 << 16];
 pub struct Request {
     /// Path and query.
     pub path: String,
-    /// First requested byte.
-    pub first: u64,
     /// First and last requested byte.
     pub range: Option<(u64, u64)>,
 }
@@ -62,12 +60,9 @@ impl Request {
             let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;
             Some((first.parse().ok()?, last.parse().ok()?))
         });
-        let first = header("range: bytes=")
-            .and_then(|range| range.split('-').next()?.parse().ok())
-            .unwrap_or(0);
         let mut words = lines.first().map_or("", String::as_str).split(' ').skip(1);
         let path = words.next().unwrap_or_default().to_owned();
-        Ok(Request { path, first, range })
+        Ok(Request { path, range })
     }
 }
 
