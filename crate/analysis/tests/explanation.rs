@@ -5,9 +5,9 @@ use std::collections::HashMap;
 
 use proptest::prelude::*;
 use shakmaty::uci::UciMove;
-use shakmaty::{Chess, Color, Move, Position as _, Role, Square};
+use shakmaty::{Chess, Color, Move, Position as _};
 use shelfish::position::Position;
-use shelfish_analysis::explanation::{Begins, Draw, Explanation, Fact, Material, Piece, explain};
+use shelfish_analysis::explanation::{Begins, Explanation, explain};
 use shelfish_analysis::pgn::{GameTexts, PgnGame, evaluation, read};
 use shelfish_analysis::{KnownEval, Score, judge};
 
@@ -80,16 +80,6 @@ fn count(position: &Chess, side: Color) -> i32 {
         .sum()
 }
 
-fn worth(role: Role) -> i32 {
-    match role {
-        Role::Pawn => 1,
-        Role::Knight | Role::Bishop => 3,
-        Role::Rook => 5,
-        Role::Queen => 9,
-        Role::King => 0,
-    }
-}
-
 fn play<'a>(start: &Chess, line: impl IntoIterator<Item = &'a UciMove>) -> Vec<Chess> {
     let mut positions = vec![start.clone()];
     for m in line {
@@ -105,105 +95,52 @@ fn play<'a>(start: &Chess, line: impl IntoIterator<Item = &'a UciMove>) -> Vec<C
 fn check(before: &Chess, played: Move, known: [&KnownEval; 2], found: &Explanation) {
     let mut after = before.clone();
     after.play_unchecked(played);
-    let (start, whole) = match found.fact.begins() {
+    let (start, whole) = match found.begins {
         Begins::Before => (before, &known[0].line),
         Begins::After => (&after, &known[1].line),
     };
+    let line: Vec<UciMove> = found.line.iter().map(|m| m.parse().unwrap()).collect();
+    let (positions, whole) = (play(start, &line), play(start, whole));
+    assert_eq!(positions.len(), line.len() + 1);
     // Castling has two notations.
-    let moves = |line: &[UciMove]| -> Vec<Chess> { play(start, line) };
-    let positions = moves(&found.line);
-    assert_eq!(positions.len(), found.line.len() + 1);
-    let whole = moves(whole);
-    assert!(found.line.is_empty() || positions.len() <= whole.len());
-    let pairs = positions.iter().zip(&whole);
-    pairs.for_each(|(part, whole)| {
-        assert_eq!(Position::from_chess(part), Position::from_chess(whole))
-    });
-    let (mover, end) = (before.turn(), positions.last().unwrap());
-    let (winner, material) = match &found.fact {
-        Fact::Draws(Draw::Stalemate) => return assert!(end.is_stalemate()),
-        Fact::Draws(Draw::InsufficientMaterial) => return assert!(end.is_insufficient_material()),
-        Fact::AllowsMate { moves } => {
-            return check_mate(known[1].score, mover.other(), *moves, &positions);
-        }
-        Fact::MissesMate { moves } => return check_mate(known[0].score, mover, *moves, &positions),
-        Fact::Loses(material) => (mover.other(), material),
-        Fact::Misses(material) => (mover, material),
-        fact => panic!("a new fact: {fact:?}"),
-    };
-    let from_before = |position: &Chess| count(position, winner) - count(before, winner);
-    let from_start = |position: &Chess| count(position, winner) - count(start, winner);
-    let at = |square: Square| start.board().piece_at(square).unwrap();
-    let is_there = |piece: &Piece| {
-        piece
-            .square
-            .is_none_or(|square| at(square).role == piece.role && at(square).color != winner)
-    };
-    let least = match material {
-        Material::Hanging(piece) => {
-            assert_eq!(found.line.len(), 1);
-            assert!(is_there(piece) && from_start(end) == worth(piece.role));
-            let taker = found.line[0].to_move(start).unwrap().to();
-            assert!(
-                end.legal_moves().iter().all(|m| m.to() != taker),
-                "the piece can be taken back"
-            );
-            worth(piece.role)
-        }
-        Material::Piece { piece, price } => {
-            assert!(is_there(piece));
-            let price: i32 = price.iter().copied().map(worth).sum();
-            worth(piece.role) - price
-        }
-        Material::Fork { piece, targets } => {
-            let forker = found.line[0].to_move(start).unwrap().to();
-            let board = positions[1].board();
-            assert!(is_there(piece) && targets.len() > 1);
-            for target in targets {
-                let square = target.square.unwrap();
-                assert!(
-                    board
-                        .attacks_to(square, winner, board.occupied())
-                        .contains(forker)
-                );
-                assert_eq!(board.piece_at(square), Some(target.role.of(winner.other())));
-            }
-            assert_eq!(
-                found.line[2].to_move(&positions[2]).unwrap().from(),
-                Some(forker)
-            );
-            1
-        }
-        Material::Promotion { pawn } => {
-            assert_eq!(at(*pawn), Role::Pawn.of(winner));
-            assert!(found.line.iter().any(|m| m.to_string().len() == 5));
-            2
-        }
-        material => panic!("a new kind: {material:?}"),
-    };
-    // The pieces that the played move takes count too, unless the best move takes the same piece.
-    let gain = |position: &Chess| from_start(position).max(from_before(position));
-    assert!(
-        least > 0 && gain(end) >= least,
-        "{least}, but the line wins {}",
-        gain(end)
-    );
-    // The rest of the line keeps most of the material whenever the other side moves.
-    for (n, position) in whole.iter().enumerate().skip(found.line.len()) {
-        if position.turn() != winner && n > 0 {
-            assert!(
-                3 * gain(position) >= 2 * least,
-                "{least}, but the line keeps {} after {n} moves",
-                gain(position)
-            );
-        }
+    let is_same = |(part, whole)| Position::from_chess(part) == Position::from_chess(whole);
+    assert!(line.is_empty() || positions.len() <= whole.len());
+    assert!(positions.iter().zip(&whole).all(is_same));
+    let end = positions.last().unwrap();
+    if found.kind == "draws" {
+        return assert!(end.is_stalemate() || end.is_insufficient_material());
     }
-}
-
-fn check_mate(score: Score, winner: Color, moves: u32, positions: &[Chess]) {
-    assert_eq!(score, Score::Mate(winner.fold_wb(1, -1) * moves as i32));
-    let is_complete = positions.len() == 2 * moves as usize;
-    assert!(is_complete == positions.last().unwrap().is_checkmate());
+    let winner = match found.begins {
+        Begins::Before => before.turn(),
+        Begins::After => before.turn().other(),
+    };
+    if let Some(moves) = found.mate {
+        let score = known[usize::from(found.begins == Begins::After)].score;
+        assert_eq!(score, Score::Mate(winner.fold_wb(1, -1) * moves as i32));
+        let is_complete = positions.len() == 2 * moves as usize;
+        return assert!(is_complete == end.is_checkmate());
+    }
+    if let Some(square) = &found.square {
+        let piece = start.board().piece_at(square.parse().unwrap()).unwrap();
+        assert_eq!(
+            (piece.color == winner, found.role.unwrap()),
+            (
+                found.kind.ends_with("Promotion"),
+                format!("{:?}", piece.role).to_lowercase().as_str()
+            )
+        );
+    }
+    // The pieces that the played move takes count too, unless the best move takes the same piece. The rest of the line keeps
+    // material whenever the other side moves.
+    let won = |position: &Chess| {
+        let count = count(position, winner);
+        count - self::count(start, winner).min(self::count(before, winner))
+    };
+    assert!(won(end) > 0, "the line wins {}", won(end));
+    for (n, position) in whole.iter().enumerate().skip(line.len()) {
+        let is_kept = position.turn() == winner || n == 0 || won(position) > 0;
+        assert!(is_kept, "the line keeps {} after {n} moves", won(position));
+    }
 }
 
 /// Explains the bad moves of games, and checks each claim. Returns the number of bad moves and of explanations.

@@ -2,13 +2,13 @@
 
 use shakmaty::{Chess, Color, Move, Position as _, Role, Square};
 
-use super::line::{Line, MAX_PROOF, draw};
-use super::material::{Exchanges, balance, value};
-use super::{Material, Piece};
+use super::line::{Exchanges, Line, MAX_PROOF, balance, draw, value};
+use super::{Piece, name};
 
 /// Material that a side wins with a line.
 pub struct Gain {
-    pub material: Material,
+    /// Kind and text of the claim, and the piece that is won or promotes.
+    pub claim: (&'static str, String, Piece),
     /// Pawns that the material is worth.
     pub pawns: i32,
     /// Number of moves that prove the gain.
@@ -32,8 +32,15 @@ struct Capture {
     ply: usize,
 }
 
-/// Returns the material that a side wins with a line. The line has `lead` moves before the first move that counts as proof.
-pub fn gain(line: &Line, lead: usize, winner: Color, exchanges: &mut Exchanges) -> Option<Gain> {
+/// Returns the material that a side wins with a line. The line has `lead` moves before the first move that counts as proof. The
+/// mover of the explained move loses the material if `is_loss`, or else misses it.
+pub fn gain(
+    line: &Line,
+    lead: usize,
+    winner: Color,
+    is_loss: bool,
+    exchanges: &mut Exchanges,
+) -> Option<Gain> {
     let Line { positions, moves } = line;
     let before = balance(positions[0].board(), winner);
     let raw = |ply: usize| balance(positions[ply].board(), winner) - before;
@@ -61,15 +68,14 @@ pub fn gain(line: &Line, lead: usize, winner: Color, exchanges: &mut Exchanges) 
     let mut gains: Vec<Gain> = Vec::new();
     for end in lead + 1..=moves.len().min(lead + MAX_PROOF) {
         let is_certain = raw(end) > 0 && raw(end) == certain[end] && 3 * kept[end] >= 2 * raw(end);
-        if is_certain
-            && let Some((material, pawns)) =
-                describe(&positions[..=end], &moves[..end], lead, winner)
-        {
-            gains.push(Gain {
-                material,
-                pawns,
-                count: end - lead,
-            });
+        if is_certain {
+            gains.extend(describe(
+                &positions[..=end],
+                &moves[..end],
+                lead,
+                winner,
+                is_loss,
+            ));
         }
     }
     // The first gain that is most of the largest gain.
@@ -77,13 +83,14 @@ pub fn gain(line: &Line, lead: usize, winner: Color, exchanges: &mut Exchanges) 
     gains.into_iter().find(|gain| 3 * gain.pawns >= 2 * most)
 }
 
-/// Names the material that a line wins, with its value in pawns.
+/// Names the material that a line wins.
 fn describe(
     positions: &[Chess],
     moves: &[Move],
     lead: usize,
     winner: Color,
-) -> Option<(Material, i32)> {
+    is_loss: bool,
+) -> Option<Gain> {
     let Ledger {
         taken,
         lost,
@@ -97,10 +104,27 @@ fn describe(
     let worth = top.map_or(0, |top| value(top.role));
     let is_short = moves.len() <= lead + MAX_PROOF_OF_A_PAWN;
     let is_clear = |pawns: i32| pawns > 1 || pawns == 1 && price.is_empty() && is_short;
+    // Words of a loss and of a missed gain, around the names of pieces.
+    let gain = |[lost, missed]: [(&'static str, &str, &str); 2], piece, names: &str, pawns| {
+        let (kind, before, after) = if is_loss { lost } else { missed };
+        Gain {
+            claim: (kind, [before, names, after].concat(), piece),
+            pawns,
+            count: moves.len() - lead,
+        }
+    };
     if let Some((pawn, role)) = promoted {
         let pawns = value(role) - value(Role::Pawn) - cost;
         if value(role) - value(Role::Pawn) >= worth && is_clear(pawns) {
-            return Some((Material::Promotion { pawn }, pawns));
+            let piece = Piece {
+                role: Role::Pawn,
+                square: Some(pawn),
+            };
+            let words = [
+                ("allowsPromotion", "allows ", " to promote"),
+                ("missesPromotion", "misses the promotion of ", ""),
+            ];
+            return Some(gain(words, piece, &piece.text(), pawns));
         }
     }
     let (capture, pawns) = (*top?, worth - cost);
@@ -116,14 +140,36 @@ fn describe(
     let end = &positions[positions.len() - 1];
     let taker = moves[moves.len() - 1].to();
     let is_recaptured = || end.legal_moves().iter().any(|m| m.to() == taker);
-    let material = if moves.len() == lead + 1 && price.is_empty() && !is_recaptured() {
-        Material::Hanging(piece)
-    } else if let Some(targets) = fork(positions, moves, lead, capture) {
-        Material::Fork { piece, targets }
-    } else {
-        Material::Piece { piece, price }
+    if moves.len() == lead + 1 && price.is_empty() && !is_recaptured() {
+        let words = [
+            ("loses", "leaves ", " hanging"),
+            ("misses", "does not take ", ""),
+        ];
+        return Some(gain(words, piece, &piece.text(), pawns));
+    }
+    if let Some(targets) = fork(positions, moves, lead, capture) {
+        let words = [
+            ("allowsFork", "allows a fork of ", ""),
+            ("missesFork", "misses a fork of ", ""),
+        ];
+        let names: Vec<String> = targets.iter().map(Piece::text).collect();
+        let (last, others) = names.split_last()?;
+        let names = [&others.join(", "), " and ", last].concat();
+        return Some(gain(words, piece, &names, pawns));
+    }
+    let price = match price[..] {
+        [] => String::new(),
+        [first, second] if first == second => [" for two ", name(first), "s"].concat(),
+        [first, ref rest @ ..] => {
+            let rest = rest.iter().map(|role| [" and a ", name(*role)].concat());
+            [" for a ", name(first), &rest.collect::<String>()].concat()
+        }
     };
-    Some((material, pawns))
+    let words = [
+        ("loses", "loses ", &*price),
+        ("misses", "misses the win of ", &*price),
+    ];
+    Some(gain(words, piece, &piece.text(), pawns))
 }
 
 /// Returns the pieces that the first move attacks, if its piece then takes one of them. An attacked piece is worth more than

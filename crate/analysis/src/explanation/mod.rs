@@ -6,28 +6,35 @@
 //! explanation.
 
 mod capture;
-mod claim;
 mod line;
-mod material;
-
-use core::fmt;
 
 use serde::Serialize;
-use shakmaty::uci::UciMove;
-use shakmaty::{Color, Role, Square};
+use shakmaty::san::SanPlus;
+use shakmaty::{CastlingMode, Chess, Color, Move, Position as _, Role, Square};
 use shelfish::eval::Score;
+use shelfish::position::uci;
 
-pub use self::claim::explain;
-
+use self::capture::{Gain, gain};
+use self::line::{Exchanges, Line, MAX_CUT, MAX_PROOF, balance, draw, mating, value};
 use crate::known::KnownEval;
 
 /// Explanation of a bad move.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Explanation {
-    /// The claim.
-    pub fact: Fact,
+    /// Kind of the claim, such as `allowsMate`.
+    pub kind: &'static str,
+    /// The claim, such as `allows mate in 1`.
+    pub text: String,
+    /// Number of moves to mate.
+    pub mate: Option<u32>,
+    /// Role of the piece that is won, or of the pawn that promotes.
+    pub role: Option<&'static str>,
+    /// Its square before the line. `None` if exchanges leave open which of several pieces is lost.
+    pub square: Option<String>,
+    /// Position in which the line begins.
+    pub begins: Begins,
     /// The moves that prove the claim, in UCI. Castling is written as in [`MoveReport::best`](crate::MoveReport::best).
-    pub line: Vec<UciMove>,
+    pub line: Vec<String>,
     /// The same moves in SAN.
     pub san: Vec<String>,
 }
@@ -42,287 +49,11 @@ pub enum Begins {
     After,
 }
 
-impl Serialize for Explanation {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Fields<'a> {
-            kind: &'static str,
-            text: String,
-            mate: Option<u32>,
-            role: Option<&'static str>,
-            square: Option<String>,
-            begins: Begins,
-            line: Vec<String>,
-            san: &'a [String],
-        }
-        let piece = self.fact.piece();
-        Fields {
-            kind: self.fact.kind(),
-            text: self.fact.to_string(),
-            mate: self.fact.mate(),
-            role: piece.map(|piece| name(piece.role)),
-            square: piece
-                .and_then(|piece| piece.square)
-                .map(|square| square.to_string()),
-            begins: self.fact.begins(),
-            line: self.line.iter().map(UciMove::to_string).collect(),
-            san: &self.san,
-        }
-        .serialize(serializer)
-    }
-}
-
-/// A claim about a bad move.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Fact {
-    /// The move ends the game with a draw, or the line ends so.
-    Draws(Draw),
-    /// The move changes the result of the ending, by endgame tables.
-    GivesAway {
-        /// Result before the move.
-        before: Ending,
-        /// Result after the move.
-        after: Ending,
-    },
-    /// The opponent mates.
-    AllowsMate {
-        /// Number of moves of the opponent.
-        moves: u32,
-    },
-    /// The best move mates, the played move does not.
-    MissesMate {
-        /// Number of moves with the best line.
-        moves: u32,
-    },
-    /// The opponent wins material.
-    Loses(Material),
-    /// The best line wins material.
-    Misses(Material),
-}
-
-/// Result of an ending for the side that moved.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Ending {
-    /// Loss.
-    Loss,
-    /// Draw.
-    Draw,
-    /// Win.
-    Win,
-}
-
-impl Ending {
-    fn of(known: &KnownEval, side: Color) -> Option<Ending> {
-        let Score::Cp(cp) = known.score else {
-            return None;
-        };
-        known
-            .is_exact()
-            .then(|| match side.fold_wb(cp, -cp).signum() {
-                1 => Ending::Win,
-                0 => Ending::Draw,
-                _ => Ending::Loss,
-            })
-    }
-
-    fn text(self) -> &'static str {
-        match self {
-            Ending::Loss => "loss",
-            Ending::Draw => "draw",
-            Ending::Win => "win",
-        }
-    }
-}
-
-/// A draw by the rules.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Draw {
-    /// The side to move has no legal move and is not in check.
-    Stalemate,
-    /// No side has enough pieces for a mate.
-    InsufficientMaterial,
-}
-
-/// Material that a line wins.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Material {
-    /// A piece that the first move takes, and no piece can take back.
-    Hanging(Piece),
-    /// A piece that the line wins, for pieces of less value.
-    Piece {
-        /// The piece that is won.
-        piece: Piece,
-        /// Pieces that its side wins for it.
-        price: Vec<Role>,
-    },
-    /// The first move attacks several pieces and then takes one of them.
-    Fork {
-        /// The piece that is taken.
-        piece: Piece,
-        /// The pieces that are attacked.
-        targets: Vec<Piece>,
-    },
-    /// A pawn promotes and is not taken.
-    Promotion {
-        /// Square of the pawn before the line.
-        pawn: Square,
-    },
-}
-
 /// A piece on the board before the line.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
-    /// Role of the piece.
-    pub role: Role,
-    /// Square of the piece. `None` if exchanges leave open which of several pieces is lost.
-    pub square: Option<Square>,
-}
-
-impl Fact {
-    /// Returns the position in which the line begins.
-    pub fn begins(&self) -> Begins {
-        match self {
-            Fact::MissesMate { .. } | Fact::Misses(_) => Begins::Before,
-            _ => Begins::After,
-        }
-    }
-
-    /// Returns the number of moves to mate.
-    pub fn mate(&self) -> Option<u32> {
-        match self {
-            Fact::AllowsMate { moves } | Fact::MissesMate { moves } => Some(*moves),
-            _ => None,
-        }
-    }
-
-    /// Returns the piece that is won, or the pawn that promotes.
-    pub fn piece(&self) -> Option<Piece> {
-        let (Fact::Loses(material) | Fact::Misses(material)) = self else {
-            return None;
-        };
-        Some(match material {
-            Material::Hanging(piece)
-            | Material::Piece { piece, .. }
-            | Material::Fork { piece, .. } => *piece,
-            Material::Promotion { pawn } => Piece {
-                role: Role::Pawn,
-                square: Some(*pawn),
-            },
-        })
-    }
-
-    fn piece_text(&self) -> String {
-        self.piece().map(|piece| piece.text()).unwrap_or_default()
-    }
-
-    /// Returns the name of the kind in JSON.
-    fn kind(&self) -> &'static str {
-        match self {
-            Fact::Draws(_) => "draws",
-            Fact::GivesAway {
-                before: Ending::Win,
-                ..
-            } => "givesAwayWin",
-            Fact::GivesAway { .. } => "givesAwayDraw",
-            Fact::AllowsMate { .. } => "allowsMate",
-            Fact::MissesMate { .. } => "missesMate",
-            Fact::Loses(Material::Promotion { .. }) => "allowsPromotion",
-            Fact::Loses(Material::Fork { .. }) => "allowsFork",
-            Fact::Loses(_) => "loses",
-            Fact::Misses(Material::Promotion { .. }) => "missesPromotion",
-            Fact::Misses(Material::Fork { .. }) => "missesFork",
-            Fact::Misses(_) => "misses",
-        }
-    }
-}
-
-impl Explanation {
-    /// Returns the claim with its line as a sentence, such as `Allows mate in 1: 2... Qh4#.`
-    pub fn sentence(&self, ply: usize) -> String {
-        let text = self.with_line(ply);
-        let (first, rest) = text.split_at_checked(1).unwrap_or_default();
-        [&first.to_ascii_uppercase(), rest, "."].concat()
-    }
-
-    /// Returns the claim with its line, such as `loses the knight on f6: 12. Bxf6 Qxf6 13. Nd5`. `ply` is the number of plies of
-    /// the game before the move.
-    pub fn with_line(&self, ply: usize) -> String {
-        let mut text = self.fact.to_string();
-        let first = ply + usize::from(self.fact.begins() == Begins::After);
-        for (n, (ply, san)) in (first..).zip(&self.san).enumerate() {
-            text.push_str(if n == 0 { ": " } else { " " });
-            if n == 0 || ply.is_multiple_of(2) {
-                text.push_str(&number(ply));
-            }
-            text.push_str(san);
-        }
-        // The line of a long mate is cut.
-        if !self.san.is_empty()
-            && self
-                .fact
-                .mate()
-                .is_some_and(|moves| self.san.len() + 1 < 2 * moves as usize)
-        {
-            text.push_str(" …");
-        }
-        text
-    }
-}
-
-/// Returns the number of a move and a blank, such as `12. ` or `12... `. `ply` is the number of plies before the move.
-pub fn number(ply: usize) -> String {
-    format!(
-        "{}{} ",
-        ply / 2 + 1,
-        if ply.is_multiple_of(2) { "." } else { "..." }
-    )
-}
-
-impl fmt::Display for Fact {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Joined text takes less of the module than formatted text.
-        let text = match self {
-            Fact::Draws(Draw::Stalemate) => "draws by stalemate".to_owned(),
-            Fact::Draws(Draw::InsufficientMaterial) => "draws, as no side can mate".to_owned(),
-            Fact::GivesAway { before, after } => [
-                "gives away the ",
-                before.text(),
-                " (tables: ",
-                after.text(),
-                ")",
-            ]
-            .concat(),
-            Fact::AllowsMate { moves } => ["allows mate in ", &moves.to_string()].concat(),
-            Fact::MissesMate { moves } => ["misses mate in ", &moves.to_string()].concat(),
-            Fact::Loses(material) => match material {
-                Material::Hanging(piece) => ["leaves ", &piece.text(), " hanging"].concat(),
-                Material::Piece { piece, price } => {
-                    ["loses ", &piece.text(), &price_text(price)].concat()
-                }
-                Material::Fork { targets, .. } => {
-                    ["allows a fork of ", &list_text(targets)].concat()
-                }
-                Material::Promotion { .. } => {
-                    ["allows ", &self.piece_text(), " to promote"].concat()
-                }
-            },
-            Fact::Misses(material) => match material {
-                Material::Hanging(piece) => ["does not take ", &piece.text()].concat(),
-                Material::Piece { piece, price } => {
-                    ["misses the win of ", &piece.text(), &price_text(price)].concat()
-                }
-                Material::Fork { targets, .. } => {
-                    ["misses a fork of ", &list_text(targets)].concat()
-                }
-                Material::Promotion { .. } => {
-                    ["misses the promotion of ", &self.piece_text()].concat()
-                }
-            },
-        };
-        f.write_str(&text)
-    }
+#[derive(Copy, Clone)]
+struct Piece {
+    role: Role,
+    square: Option<Square>,
 }
 
 impl Piece {
@@ -338,32 +69,285 @@ impl Piece {
     }
 }
 
-/// Names the pieces that a side wins for a lost piece.
-fn price_text(price: &[Role]) -> String {
-    match price {
-        [] => String::new(),
-        [first, second, ..] if first == second => [" for two ", name(*first), "s"].concat(),
-        [first, second, ..] => [" for a ", name(*first), " and a ", name(*second)].concat(),
-        [first] => [" for a ", name(*first)].concat(),
-    }
-}
-
-fn list_text(pieces: &[Piece]) -> String {
-    let mut text = String::new();
-    for (n, piece) in pieces.iter().enumerate() {
-        let is_last = n + 1 == pieces.len();
-        text.push_str(if n == 0 {
-            ""
-        } else if is_last {
-            " and "
-        } else {
-            ", "
-        });
-        text.push_str(&piece.text());
-    }
-    text
-}
-
 fn name(role: Role) -> &'static str {
     ["pawn", "knight", "bishop", "rook", "queen", "king"][role as usize - 1]
+}
+
+impl Explanation {
+    /// Returns the claim with its line as a sentence, such as `Allows mate in 1: 2... Qh4#.`
+    pub fn sentence(&self, ply: usize) -> String {
+        let text = self.with_line(ply);
+        let (first, rest) = text.split_at_checked(1).unwrap_or_default();
+        [&first.to_ascii_uppercase(), rest, "."].concat()
+    }
+
+    /// Returns the claim with its line, such as `loses the knight on f6: 12. Bxf6 Qxf6 13. Nd5`. `ply` is the number of plies of
+    /// the game before the move.
+    pub fn with_line(&self, ply: usize) -> String {
+        let mut text = self.text.clone();
+        let first = ply + usize::from(self.begins == Begins::After);
+        for (n, (ply, san)) in (first..).zip(&self.san).enumerate() {
+            text.push_str(if n == 0 { ": " } else { " " });
+            if n == 0 || ply.is_multiple_of(2) {
+                text.push_str(&number(ply));
+            }
+            text.push_str(san);
+        }
+        // The line of a long mate is cut.
+        let is_cut = |moves: u32| self.san.len() + 1 < 2 * moves as usize;
+        if !self.san.is_empty() && self.mate.is_some_and(is_cut) {
+            text.push_str(" …");
+        }
+        text
+    }
+}
+
+/// Returns the number of a move and a blank, such as `12. ` or `12... `. `ply` is the number of plies before the move.
+pub fn number(ply: usize) -> String {
+    let dots = if ply.is_multiple_of(2) { ". " } else { "... " };
+    [&(ply / 2 + 1).to_string(), dots].concat()
+}
+
+/// Centipawns that a mate counts in the comparison of scores.
+const MATE_CP: i32 = 10_000;
+
+/// Centipawns by which the scores must differ for each pawn of material.
+const CP_OF_A_PAWN: i32 = 50;
+
+/// Maximum centipawns by which the scores may differ if a pawn is lost. A pawn is not the reason of a larger loss.
+const MAX_DROP_FOR_A_PAWN: i32 = 200;
+
+/// Maximum of the centipawns that the material before a line counts.
+const MAX_BALANCE_CP: i32 = 300;
+
+/// Explains a bad move by the evaluations before and after the move. Returns `None` if no claim is proven.
+///
+/// ```
+/// use shakmaty::{Chess, Move, Position, Role, Square};
+/// use shelfish_analysis::{Game, KnownEval, explanation::explain};
+///
+/// let game = Game::from_uci(None, ["e2e4", "e7e5", "d1h5", "g8f6", "h5h7"])?;
+/// let before = game.positions().nth(4).ok_or("no position")?;
+/// let mut after = KnownEval::cp(-700, 30);
+/// after.line = vec!["h8h7".parse()?, "b1c3".parse()?];
+/// let found = explain(&before, game.moves()[4], Some(&KnownEval::cp(20, 30)), Some(&after)).ok_or("no explanation")?;
+/// assert_eq!(found.with_line(4), "loses the queen on h7 for a pawn: 3... Rxh7");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn explain(
+    before: &Chess,
+    played: Move,
+    known_before: Option<&KnownEval>,
+    known_after: Option<&KnownEval>,
+) -> Option<Explanation> {
+    let mut after = before.clone();
+    after.play_unchecked(played);
+    let claim = Claim {
+        mover: before.turn(),
+        played,
+        best: Line::new(before.clone(), known_before),
+        refutation: Line::new(after, known_after),
+        scores: (
+            known_before.map(|known| known.score),
+            known_after.map(|known| known.score),
+        ),
+    };
+    // Results of endgame tables for the mover: 0 is a loss, 1 a draw, 2 a win.
+    let ending = |known: Option<&KnownEval>| match known?.score {
+        Score::Cp(cp) if known?.is_exact() => {
+            Some((1 + claim.mover.fold_wb(cp, -cp).signum()) as usize)
+        }
+        _ => None,
+    };
+    if let (Some(before), Some(after)) = (ending(known_before), ending(known_after))
+        && after < before
+    {
+        let kind = ["givesAwayDraw", "givesAwayWin"][before - 1];
+        let [before, after] = [before, after].map(|result| ["loss", "draw", "win"][result]);
+        let text = ["gives away the ", before, " (tables: ", after, ")"].concat();
+        return Some(claim.explanation(Begins::After, kind, text, MAX_CUT));
+    }
+    if claim.refutation.positions[0].is_game_over() {
+        return Some(claim.draw(draw(&claim.refutation.positions[0])?, 0));
+    }
+    claim
+        .allows_mate()
+        .or_else(|| claim.draws())
+        .or_else(|| claim.misses_mate())
+        .or_else(|| claim.material())
+}
+
+/// Facts about a bad move.
+struct Claim {
+    mover: Color,
+    played: Move,
+    /// The best line before the move.
+    best: Line,
+    /// The best line after the move.
+    refutation: Line,
+    /// Scores before and after the move, from White's point of view.
+    scores: (Option<Score>, Option<Score>),
+}
+
+impl Claim {
+    /// Explains the move by a claim and the first moves of its line.
+    fn explanation(
+        &self,
+        begins: Begins,
+        kind: &'static str,
+        text: String,
+        count: usize,
+    ) -> Explanation {
+        let line = match begins {
+            Begins::Before => &self.best,
+            Begins::After => &self.refutation,
+        };
+        let moves = || line.moves.iter().zip(&line.positions).take(count);
+        let san = |(m, position): (&Move, &Chess)| {
+            let mut san = String::new();
+            SanPlus::from_move(position.clone(), *m).append_to_string(&mut san);
+            san
+        };
+        Explanation {
+            kind,
+            text,
+            mate: None,
+            role: None,
+            square: None,
+            begins,
+            line: moves()
+                .map(|(m, _)| uci(*m, CastlingMode::Standard).to_string())
+                .collect(),
+            san: moves().map(san).collect(),
+        }
+    }
+
+    fn draw(&self, text: &str, count: usize) -> Explanation {
+        self.explanation(Begins::After, "draws", text.to_owned(), count)
+    }
+
+    /// Returns the number of moves in which a score mates for a side.
+    fn mate(score: Option<Score>, side: Color) -> Option<u32> {
+        match score? {
+            Score::Mate(moves) if (moves > 0) == side.is_white() => Some(moves.unsigned_abs()),
+            _ => None,
+        }
+    }
+
+    /// Returns whether the refutation ends in a draw by the rules, and the score agrees.
+    fn draws(&self) -> Option<Explanation> {
+        let (text, count) = (draw(self.refutation.end())?, self.refutation.moves.len());
+        let was_better = self
+            .scores
+            .0
+            .is_some_and(|score| centipawns(score, self.mover) > 0);
+        (was_better && count <= MAX_PROOF && self.scores.1 == Some(Score::Cp(0)))
+            .then(|| self.draw(text, count))
+    }
+
+    fn allows_mate(&self) -> Option<Explanation> {
+        let opponent = self.mover.other();
+        let moves = Claim::mate(self.scores.1, opponent)?;
+        if Claim::mate(self.scores.0, opponent).is_some() {
+            return None;
+        }
+        self.mates(Begins::After, moves)
+    }
+
+    fn misses_mate(&self) -> Option<Explanation> {
+        let moves = Claim::mate(self.scores.0, self.mover)?;
+        if self.scores.1.is_none()
+            || Claim::mate(self.scores.1, self.mover).is_some()
+            || self.is_best()
+        {
+            return None;
+        }
+        self.mates(Begins::Before, moves)
+    }
+
+    fn mates(&self, begins: Begins, moves: u32) -> Option<Explanation> {
+        let (line, kind, text) = match begins {
+            Begins::Before => (&self.best, "missesMate", "misses mate in "),
+            Begins::After => (&self.refutation, "allowsMate", "allows mate in "),
+        };
+        let (text, count) = ([text, &moves.to_string()].concat(), mating(line, moves)?);
+        Some(Explanation {
+            mate: Some(moves),
+            ..self.explanation(begins, kind, text, count)
+        })
+    }
+
+    fn is_best(&self) -> bool {
+        self.best.moves.first() == Some(&self.played)
+    }
+
+    /// Returns the larger of a loss and a missed gain.
+    fn material(&self) -> Option<Explanation> {
+        let (Some(before), Some(after)) = self.scores else {
+            return None;
+        };
+        let (mover, opponent) = (self.mover, self.mover.other());
+        let drop = centipawns(before, mover) - centipawns(after, mover);
+        let mut exchanges = Exchanges::new();
+        let Claim {
+            best, refutation, ..
+        } = self;
+        // A loss or a gain that both lines contain explains nothing.
+        let start = balance(best.positions[0].board(), mover);
+        let mut outcome = |end: &Chess| {
+            let sign = if end.turn() == mover { 1 } else { -1 };
+            Some(sign * exchanges.resolve(end)? - start)
+        };
+        let (by_best, by_played) = (outcome(best.end())?, outcome(refutation.end())?);
+        let explains = |gain: &Gain, start: &Chess, winner: Color, score: Score, by_other: i32| {
+            // The winner has no full compensation for the material.
+            let material = (100 * balance(start.board(), winner)).min(MAX_BALANCE_CP);
+            let support = CP_OF_A_PAWN * gain.pawns;
+            let is_reason = drop >= support && (gain.pawns > 1 || drop <= MAX_DROP_FOR_A_PAWN);
+            is_reason
+                && centipawns(score, winner) >= material + support
+                && 2 * (gain.pawns - by_other) >= gain.pawns
+        };
+        // If both moves take the same piece, the loss begins after that.
+        let same = best
+            .moves
+            .first()
+            .filter(|best| best.is_capture() && best.to() == self.played.to());
+        let same = same.and(self.played.capture());
+        let mut played = Line {
+            positions: vec![best.positions[0].clone()],
+            moves: Vec::new(),
+        };
+        played.push(self.played);
+        refutation.moves.iter().for_each(|m| played.push(*m));
+        let (line, lead, by_other) = match same {
+            Some(taken) => (refutation, 0, value(taken) - by_best),
+            None => (&played, 1, -by_best),
+        };
+        let loss = gain(line, lead, opponent, true, &mut exchanges)
+            .filter(|loss| explains(loss, &line.positions[0], opponent, after, by_other));
+        let missed = gain(best, 0, mover, false, &mut exchanges)
+            .filter(|_| !refutation.moves.is_empty() && same.is_none() && !self.is_best())
+            .filter(|missed| explains(missed, &best.positions[0], mover, before, by_played));
+        let is_larger = |missed: &Gain| loss.as_ref().is_none_or(|loss| missed.pawns > loss.pawns);
+        let (begins, gain) = match missed.filter(is_larger) {
+            Some(missed) => (Begins::Before, missed),
+            None => (Begins::After, loss?),
+        };
+        let (kind, text, piece) = gain.claim;
+        Some(Explanation {
+            role: Some(name(piece.role)),
+            square: piece.square.map(|square| square.to_string()),
+            ..self.explanation(begins, kind, text, gain.count)
+        })
+    }
+}
+
+/// Returns a score in centipawns from the point of view of a side.
+fn centipawns(score: Score, side: Color) -> i32 {
+    let cp = match score {
+        Score::Cp(cp) => cp.clamp(-MATE_CP, MATE_CP),
+        Score::Mate(moves) => MATE_CP * moves.signum(),
+    };
+    side.fold_wb(cp, -cp)
 }
