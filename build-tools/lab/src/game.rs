@@ -2,47 +2,13 @@
 
 use std::fmt::Write;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use shakmaty::{
-    CastlingMode, Chess, Color, EnPassantMode, KnownOutcome, Move, Position, fen::Fen, san::San,
+    CastlingMode, Chess, Color, EnPassantMode, KnownOutcome, Move, Position, fen::Fen,
     uci::UciMove, zobrist::Zobrist64,
 };
+use shelfish_analysis::pgn;
 use shelfish_cli::uci::UciScore;
-
-/// Result of a game.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Outcome {
-    /// White won.
-    White,
-    /// Draw.
-    #[default]
-    Draw,
-    /// Black won.
-    Black,
-}
-
-impl Outcome {
-    /// Returns the win of a colour.
-    pub fn win(color: Color) -> Outcome {
-        color.fold_wb(Outcome::White, Outcome::Black)
-    }
-
-    /// Parses the result as in PGN.
-    pub fn parse(text: &str) -> Option<Outcome> {
-        [Outcome::White, Outcome::Draw, Outcome::Black]
-            .into_iter()
-            .find(|outcome| outcome.as_str() == text)
-    }
-
-    /// Returns the result as in PGN.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Outcome::White => "1-0",
-            Outcome::Draw => "1/2-1/2",
-            Outcome::Black => "0-1",
-        }
-    }
-}
 
 /// Returns the score of a search in centipawns. A mate exceeds all other scores.
 pub fn centipawns(score: Option<UciScore>) -> i32 {
@@ -62,8 +28,6 @@ pub struct Game {
     position: Chess,
     /// Keys of the positions since the last capture or pawn move.
     keys: Vec<u64>,
-    /// FEN of the position after the last capture or pawn move, and the number of plies before it.
-    settled: Option<(String, usize)>,
     moves: Vec<(UciMove, Option<i32>)>,
     mode: CastlingMode,
     /// Number of consecutive plies with a decisive score; positive if White is ahead.
@@ -115,7 +79,6 @@ impl Game {
             start,
             position,
             keys,
-            settled: None,
             moves: Vec::new(),
             mode,
             decided: 0,
@@ -149,8 +112,6 @@ impl Game {
         self.position.play_unchecked(m);
         if self.position.halfmoves() == 0 {
             self.keys.clear();
-            let fen = Fen::from_position(&self.position, EnPassantMode::Legal);
-            self.settled = Some((fen.to_string(), self.moves.len()));
         }
         self.keys.push(key(&self.position));
     }
@@ -162,13 +123,7 @@ impl Game {
 
     /// Adds a score for [`Game::judged`].
     pub fn note(&mut self, white: i32, rules: Adjudication) {
-        let side = if white >= rules.win {
-            1
-        } else if white <= -rules.win {
-            -1
-        } else {
-            0
-        };
+        let side = i32::from(white >= rules.win) - i32::from(white <= -rules.win);
         self.decided = if side != 0 && self.decided.signum() != -side {
             self.decided + side
         } else {
@@ -183,52 +138,32 @@ impl Game {
 
     /// Returns the result by the rules of chess: mate, stalemate, insufficient material, fifty moves, threefold
     /// repetition.
-    pub fn over(&self) -> Option<Outcome> {
-        match self.position.outcome() {
-            shakmaty::Outcome::Known(KnownOutcome::Decisive { winner }) => {
-                return Some(Outcome::win(winner));
-            }
-            shakmaty::Outcome::Known(KnownOutcome::Draw) => return Some(Outcome::Draw),
-            shakmaty::Outcome::Unknown => {}
-        }
+    pub fn over(&self) -> Option<KnownOutcome> {
         let here = self.keys.last();
         let repeated = self.keys.iter().filter(|key| Some(*key) == here).count() >= 3;
-        (repeated || self.position.halfmoves() >= 100).then_some(Outcome::Draw)
+        let is_drawn = repeated || self.position.halfmoves() >= 100;
+        let by_rule = is_drawn.then_some(KnownOutcome::Draw);
+        self.position.outcome().known().or(by_rule)
     }
 
     /// Returns the result by adjudication.
-    pub fn judged(&self, rules: Adjudication) -> Option<Outcome> {
+    pub fn judged(&self, rules: Adjudication) -> Option<KnownOutcome> {
         if self.decided.abs() >= rules.win_plies {
-            return Some(if self.decided > 0 {
-                Outcome::White
-            } else {
-                Outcome::Black
-            });
+            let winner = Color::from_white(self.decided > 0);
+            return Some(KnownOutcome::Decisive { winner });
         }
-        (self.level >= rules.draw_plies || self.plies() >= rules.longest).then_some(Outcome::Draw)
+        let is_drawn = self.level >= rules.draw_plies || self.plies() >= rules.longest;
+        is_drawn.then_some(KnownOutcome::Draw)
     }
 
     /// Formats the game for UCI's `position`.
     pub fn uci(&self) -> String {
-        self.uci_from(self.start.as_deref(), 0)
-    }
-
-    /// Formats the game since the last capture or pawn move for UCI's `position`. An engine reads this faster than the whole
-    /// game, and detects the same repetitions.
-    pub fn recent_uci(&self) -> String {
-        match &self.settled {
-            Some((fen, plies)) => self.uci_from(Some(fen), *plies),
-            None => self.uci(),
-        }
-    }
-
-    /// Formats the game from a position on, `plies` plies after the start.
-    fn uci_from(&self, fen: Option<&str>, plies: usize) -> String {
-        let mut text = fen.map_or("startpos".to_owned(), |fen| format!("fen {fen}"));
-        if plies < self.moves.len() {
+        let start = self.start.as_ref();
+        let mut text = start.map_or("startpos".to_owned(), |fen| format!("fen {fen}"));
+        if !self.moves.is_empty() {
             text.push_str(" moves");
         }
-        for (m, _) in &self.moves[plies..] {
+        for (m, _) in &self.moves {
             let _ = write!(text, " {m}");
         }
         text
@@ -237,7 +172,7 @@ impl Game {
     /// Formats the game as a line: the FEN of the start with `_` for spaces, the moves, and the result.
     ///
     /// A move that a search chose is followed by a colon and its score, in centipawns from White's point of view.
-    pub fn line(&self, outcome: Outcome) -> String {
+    pub fn line(&self, outcome: KnownOutcome) -> String {
         let start = Fen::from_position(&Chess::default(), EnPassantMode::Legal).to_string();
         let mut text = self.start.as_ref().unwrap_or(&start).replace(' ', "_");
         for (m, score) in &self.moves {
@@ -255,17 +190,6 @@ impl Game {
 fn key(position: &Chess) -> u64 {
     let Zobrist64(key) = position.zobrist_hash(EnPassantMode::Legal);
     key
-}
-
-/// Parses a move in standard algebraic notation.
-pub fn san(position: &Chess, word: &str) -> Result<Move> {
-    let san: San = word
-        .parse()
-        .with_context(|| format!("expected a move, found \"{word}\""))?;
-    san.to_move(position).with_context(|| {
-        let fen = Fen::from_position(position, EnPassantMode::Legal);
-        format!("\"{san}\" is not legal in \"{fen}\"")
-    })
 }
 
 /// Reads one opening per line: a FEN, or PGN moves in the last of several columns, as in the list of Lichess
@@ -288,11 +212,13 @@ fn opening(line: &str) -> Result<Game> {
     if line.contains('/') && !line.contains('\t') {
         return Game::from_fen(line.trim());
     }
-    let mut game = Game::default();
     let moves = line.rsplit('\t').next().unwrap_or(line);
-    for word in moves.split_whitespace().filter(|word| !word.ends_with('.')) {
-        game.play(san(&game.position, word)?, None);
+    let read = pgn::read_main_line(moves, 1);
+    if let Some(error) = read.error {
+        return Err(anyhow!("{}", error.kind));
     }
+    let mut game = Game::default();
+    read.game.moves().iter().for_each(|m| game.play(*m, None));
     Ok(game)
 }
 
@@ -300,6 +226,10 @@ fn opening(line: &str) -> Result<Game> {
 #[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
+
+    fn won(winner: Color) -> KnownOutcome {
+        KnownOutcome::Decisive { winner }
+    }
 
     fn play(game: &mut Game, moves: &str) {
         for text in moves.split_whitespace() {
@@ -314,7 +244,7 @@ mod tests {
     fn mate_ends_a_game() {
         let mut game = Game::default();
         play(&mut game, "f2f3 e7e5 g2g4 d8h4");
-        assert_eq!(game.over(), Some(Outcome::Black));
+        assert_eq!(game.over(), Some(won(Color::Black)));
     }
 
     #[test]
@@ -323,13 +253,13 @@ mod tests {
         play(&mut game, "g1f3 g8f6 f3g1 f6g8");
         assert_eq!(game.over(), None);
         play(&mut game, "g1f3 g8f6 f3g1 f6g8");
-        assert_eq!(game.over(), Some(Outcome::Draw));
+        assert_eq!(game.over(), Some(KnownOutcome::Draw));
     }
 
     #[test]
     fn fifty_moves_are_a_draw() {
         let game = Game::from_fen("8/8/8/4k3/8/8/1R6/4K3 w - - 100 90").unwrap();
-        assert_eq!(game.over(), Some(Outcome::Draw));
+        assert_eq!(game.over(), Some(KnownOutcome::Draw));
     }
 
     #[test]
@@ -341,7 +271,7 @@ mod tests {
         }
         assert_eq!(game.judged(rules), None);
         game.note(1_200, rules);
-        assert_eq!(game.judged(rules), Some(Outcome::White));
+        assert_eq!(game.judged(rules), Some(won(Color::White)));
         game.note(-1_200, rules);
         assert_eq!(game.judged(rules), None);
     }
@@ -354,12 +284,8 @@ mod tests {
         game.play(reply, Some(-12));
         let expected =
             "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR_w_KQkq_-_0_1 e2e4 e7e5:-12 1/2-1/2";
-        assert_eq!(game.line(Outcome::Draw), expected);
+        assert_eq!(game.line(KnownOutcome::Draw), expected);
         assert_eq!(game.uci(), "startpos moves e2e4 e7e5");
-        let knight = game.legal("g1f3").unwrap();
-        game.play(knight, None);
-        let settled = "fen rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2";
-        assert_eq!(game.recent_uci(), format!("{settled} moves g1f3"));
     }
 
     #[test]
@@ -379,6 +305,9 @@ mod tests {
             .err()
             .unwrap();
         let error = format!("{error:#}");
-        assert!(error.starts_with("line 2: \"e5\" is not legal"), "{error}");
+        assert!(
+            error.starts_with("line 2: e5 is not a legal move"),
+            "{error}"
+        );
     }
 }

@@ -17,6 +17,7 @@ use sha2::{Digest, Sha256};
 use shakmaty::fen::Epd;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Color, EnPassantMode, Move, Position as _};
+use shelfish::digits::hex;
 use shelfish_analysis::pgn::{self, GameTexts, PgnGame};
 use shelfish_analysis::{Judgment, Score, Value, judge};
 use shelfish_cli::input::{Dump, Input};
@@ -95,59 +96,28 @@ fn games(args: &Args) -> Result<Vec<PgnGame>> {
     Ok(games)
 }
 
-/// Score and best move of a position.
-#[derive(Clone, Debug)]
-struct Reference {
-    score: Score,
-    best: String,
-}
+/// Scores and best moves of the reference by nodes and hash of the position.
+type References = BTreeMap<(u64, String), (Score, String)>;
 
-/// Scores of the reference by nodes and hash of the position.
-struct References {
-    file: File,
-    known: BTreeMap<(u64, String), Reference>,
-}
-
-impl References {
-    fn open(path: &Path) -> Result<References> {
-        let (file, text) = open_to_append(path)?;
-        let row = |line: &str| {
-            let [nodes, hash, score, best] = line.split('\t').collect::<Vec<_>>()[..] else {
-                return None;
-            };
-            let score = match score.strip_prefix('#') {
-                Some(moves) => Score::Mate(moves.parse().ok()?),
-                None => Score::Cp(score.parse().ok()?),
-            };
-            let best = best.to_owned();
-            Some((
-                (nodes.parse().ok()?, hash.to_owned()),
-                Reference { score, best },
-            ))
-        };
-        let known = text.lines().filter_map(row).collect();
-        Ok(References { file, known })
-    }
-
-    fn add(&mut self, nodes: u64, hash: String, found: Reference) -> Result<()> {
-        let score = match found.score {
-            Score::Cp(cp) => cp.to_string(),
-            Score::Mate(moves) => format!("#{moves}"),
-        };
-        writeln!(self.file, "{nodes}\t{hash}\t{score}\t{}", found.best)?;
-        self.known.insert((nodes, hash), found);
-        Ok(())
-    }
+/// Parses a line of the file: nodes, hash, score, and best move.
+fn reference(line: &str) -> Option<((u64, String), (Score, String))> {
+    let [nodes, hash, score, best] = line.split('\t').collect::<Vec<_>>()[..] else {
+        return None;
+    };
+    let score = match score.strip_prefix('#') {
+        Some(moves) => Score::Mate(moves.parse().ok()?),
+        None => Score::Cp(score.parse().ok()?),
+    };
+    Some((
+        (nodes.parse().ok()?, hash.to_owned()),
+        (score, best.to_owned()),
+    ))
 }
 
 /// Returns a hash of the first four fields of the FEN.
 fn hash(position: &Chess) -> String {
     let fen = Epd::from_position(position, EnPassantMode::Legal).to_string();
-    Sha256::digest(fen)
-        .iter()
-        .take(8)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    hex(&Sha256::digest(fen)[..8])
 }
 
 /// A move of a game, with its judgment by the program.
@@ -158,18 +128,14 @@ struct Played {
     judgment: Option<Judgment>,
 }
 
-/// Counts of the comparison.
+/// Counts of the comparison: moves; marks, and those of them that are right, nearly right, or on the reference's choice; severe marks,
+/// and those that are right; severe errors by the reference, and those that have a mark.
 #[derive(Default)]
 struct Counts {
     moves: usize,
-    marks: usize,
-    right: usize,
-    half: usize,
-    first: usize,
-    severe: usize,
-    severe_right: usize,
-    reference_severe: usize,
-    found: usize,
+    marks: [usize; 4],
+    severe: [usize; 2],
+    errors: [usize; 2],
 }
 
 impl Counts {
@@ -184,21 +150,20 @@ impl Counts {
         let expected = judge(before, after, mover);
         let loss = mover.fold_wb(1.0, -1.0) * (before.chances() - after.chances());
         let is_severe = |judgment: Option<Judgment>| judgment >= Some(Judgment::Mistake);
+        let is_right = expected.is_some();
+        let count = |counts: &mut [usize], applies: &[bool]| {
+            if applies[0] {
+                counts
+                    .iter_mut()
+                    .zip(applies)
+                    .for_each(|(count, applies)| *count += usize::from(*applies));
+            }
+        };
         self.moves += 1;
-        if mark.is_some() {
-            self.marks += 1;
-            self.right += usize::from(expected.is_some());
-            self.half += usize::from(expected.is_some() || loss >= 0.05);
-            self.first += usize::from(is_first);
-        }
-        if is_severe(mark) {
-            self.severe += 1;
-            self.severe_right += usize::from(is_severe(expected));
-        }
-        if is_severe(expected) {
-            self.reference_severe += 1;
-            self.found += usize::from(mark.is_some());
-        }
+        let marked = [mark.is_some(), is_right, is_right || loss >= 0.05, is_first];
+        count(&mut self.marks, &marked);
+        count(&mut self.severe, &[is_severe(mark), is_severe(expected)]);
+        count(&mut self.errors, &[is_severe(expected), mark.is_some()]);
     }
 
     fn row(&self, name: &str) -> String {
@@ -208,13 +173,14 @@ impl Counts {
                 100.0 * part as f64 / whole.max(1) as f64
             )
         };
+        let [marks, right, half, first] = self.marks;
         format!(
             "| {name} | {} | {} | {} | {} | {} |",
-            share(self.right, self.marks),
-            share(self.half, self.marks),
-            share(self.severe_right, self.severe),
-            share(self.found, self.reference_severe),
-            share(self.first, self.marks),
+            share(right, marks),
+            share(half, marks),
+            share(self.severe[1], self.severe[0]),
+            share(self.errors[1], self.errors[0]),
+            share(first, marks),
         )
     }
 }
@@ -223,8 +189,9 @@ impl Counts {
 pub fn run(args: &Args) -> Result<()> {
     let games = games(args)?;
     let moves = analysed(&games)?;
-    let mut references = References::open(&root().join("build-tools/lab/judgments.tsv"))?;
-    search(args, &games, &mut references)?;
+    let (mut file, text) = open_to_append(&root().join("build-tools/lab/judgments.tsv"))?;
+    let mut references: References = text.lines().filter_map(reference).collect();
+    search(args, &games, &mut references, &mut file)?;
 
     println!(
         "| judgments by | at least an inaccuracy | at least half of one | ? and ?? at least a mistake | mistakes found | first choice |"
@@ -238,16 +205,16 @@ pub fn run(args: &Args) -> Result<()> {
         judgment,
     } in &moves
     {
-        let known = |nodes, position: &Chess| references.known.get(&(nodes, hash(position)));
+        let known = |nodes, position: &Chess| references.get(&(nodes, hash(position)));
         let value = |nodes, position: &Chess| {
-            Value::by_the_rules(position).or_else(|| Some(known(nodes, position)?.score.into()))
+            Value::by_the_rules(position).or_else(|| Some(known(nodes, position)?.0.into()))
         };
         let values = |nodes| Some([value(nodes, before)?, value(nodes, after)?]);
         let Some(expected) = values(NODES) else {
             continue;
         };
         let best = known(NODES, before)
-            .and_then(|known| known.best.parse::<UciMove>().ok()?.to_move(before).ok());
+            .and_then(|(_, best)| best.parse::<UciMove>().ok()?.to_move(before).ok());
         let (mover, is_first) = (before.turn(), best == Some(*played));
         counts.add(*judgment, expected, mover, is_first);
         if let Some([before, after]) = values(YARDSTICK) {
@@ -289,8 +256,8 @@ fn analysed(games: &[PgnGame]) -> Result<Vec<Played>> {
         let positions: Vec<Chess> = game.game.positions().collect();
         for (n, played) in game.game.moves().iter().enumerate() {
             let found = &report["moves"][n];
-            let is_settled = found["settled"] == true;
-            let judgment = match found["judgment"].as_str().filter(|_| is_settled) {
+            let judgment = match found["judgment"].as_str() {
+                _ if found["settled"] != true => None,
                 Some("inaccuracy") => Some(Judgment::Inaccuracy),
                 Some("mistake") => Some(Judgment::Mistake),
                 Some("blunder") => Some(Judgment::Blunder),
@@ -308,7 +275,12 @@ fn analysed(games: &[PgnGame]) -> Result<Vec<Played>> {
 }
 
 /// Searches the positions of the games that the file lacks. Each game is a new game of the engine.
-fn search(args: &Args, games: &[PgnGame], references: &mut References) -> Result<()> {
+fn search(
+    args: &Args,
+    games: &[PgnGame],
+    references: &mut References,
+    file: &mut File,
+) -> Result<()> {
     let deadline = args
         .minutes
         .map(|minutes| Instant::now() + Duration::from_secs(60 * minutes));
@@ -323,8 +295,7 @@ fn search(args: &Args, games: &[PgnGame], references: &mut References) -> Result
             let played = game.game.moves().iter().map(Some).chain([None]);
             for (position, played) in game.game.positions().zip(played) {
                 let key = hash(&position);
-                if !position.is_game_over() && !references.known.contains_key(&(nodes, key.clone()))
-                {
+                if !position.is_game_over() && !references.contains_key(&(nodes, key.clone())) {
                     if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                         eprintln!("lab: stopped in game {} of {}", number + 1, games.len());
                         return Ok(());
@@ -334,18 +305,14 @@ fn search(args: &Args, games: &[PgnGame], references: &mut References) -> Result
                     }
                     let answer = engine.search(&line, &format!("nodes {nodes}"), TIMEOUT)?;
                     let sign = position.turn().fold_wb(1, -1);
-                    let score = match answer.score.context("Stockfish found no score")? {
-                        UciScore::Cp(cp) => Score::Cp(sign * cp),
-                        UciScore::Mate(moves) => Score::Mate(sign * moves),
+                    let (score, text) = match answer.score.context("Stockfish found no score")? {
+                        UciScore::Cp(cp) => (Score::Cp(sign * cp), (sign * cp).to_string()),
+                        UciScore::Mate(moves) => {
+                            (Score::Mate(sign * moves), format!("#{}", sign * moves))
+                        }
                     };
-                    references.add(
-                        nodes,
-                        key,
-                        Reference {
-                            score,
-                            best: answer.best,
-                        },
-                    )?;
+                    writeln!(file, "{nodes}\t{key}\t{text}\t{}", answer.best)?;
+                    references.insert((nodes, key), (score, answer.best));
                 }
                 if let Some(played) = played {
                     line += &format!(" {}", played.to_uci(CastlingMode::Standard));

@@ -12,7 +12,11 @@ mod suite;
 
 /// Modules of the library, and the fit of their weights.
 #[path = "../../../crate/src/moves"]
-#[allow(dead_code, unused_imports)]
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "the fit needs a part of these modules"
+)]
 mod moves {
     mod board;
     mod context;

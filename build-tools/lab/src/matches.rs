@@ -2,7 +2,7 @@
 //! played.
 
 use std::{
-    fmt, fs,
+    fs,
     path::PathBuf,
     sync::{
         Mutex,
@@ -13,11 +13,11 @@ use std::{
 };
 
 use anyhow::{Context, Result, anyhow, ensure};
-use shakmaty::{Color, Position};
+use shakmaty::{Color, KnownOutcome, Position};
 use shelfish_cli::uci::{Engine, Setup};
 
 use crate::{
-    game::{self, Adjudication, Game, Outcome, centipawns},
+    game::{self, Adjudication, Game, centipawns},
     statistics::{Pairs, Sprt},
 };
 
@@ -61,18 +61,14 @@ pub struct Rules {
 
 /// Parses `LOW,HIGH`.
 fn sprt(text: &str) -> Result<Sprt> {
-    let numbers = text.split_once(',').and_then(|(low, high)| {
-        Some((
-            low.trim().parse::<f64>().ok()?,
-            high.trim().parse::<f64>().ok()?,
-        ))
-    });
-    numbers
-        .filter(|(low, high)| low < high)
-        .map(|(low, high)| Sprt { low, high })
-        .with_context(|| {
-            format!("expected a smaller and a larger number, like 0,10, found \"{text}\"")
-        })
+    let parse = || {
+        let (low, high) = text.split_once(',')?;
+        let (low, high) = (low.trim().parse().ok()?, high.trim().parse().ok()?);
+        (low < high).then_some(Sprt { low, high })
+    };
+    parse().with_context(|| {
+        format!("expected a smaller and a larger number, like 0,10, found \"{text}\"")
+    })
 }
 
 /// Time that an engine may take beyond its limit.
@@ -118,33 +114,50 @@ impl Rules {
 }
 
 /// Results of a pair.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Pair {
     /// Number of the pair, which selects the opening.
     pub number: usize,
     /// Game in which the first engine is White, and game in which it is Black.
-    pub outcomes: [Outcome; 2],
+    pub outcomes: [KnownOutcome; 2],
 }
 
 /// Plays the match and prints reports.
 pub fn run(args: &Args) -> Result<()> {
     let engines = [Setup::parse(&args.first)?, Setup::parse(&args.second)?];
-    let mut score = Score {
-        pairs: Pairs::default(),
-        sprt: args.sprt,
-    };
-    let mut reported = Instant::now();
+    let (mut pairs, mut reported) = (Pairs::default(), Instant::now());
     let numbers: Vec<usize> = (0..args.rules.pairs()).collect();
     let second_go = args.second_go.as_deref();
+    let decided = |pairs: &Pairs| {
+        let sprt = args.sprt.filter(|_| pairs.number() >= MIN_PAIRS)?;
+        sprt.decided(pairs)
+    };
+    let report = |pairs: &Pairs| {
+        let Some(elo) = pairs.elo() else {
+            return println!("no game was played");
+        };
+        print!("{} games, pairs {pairs}, Elo {elo}", pairs.number() * 2);
+        if let Some(sprt) = args.sprt {
+            print!(", {}", sprt.shown(pairs));
+        }
+        println!(
+            "{}",
+            match decided(pairs) {
+                Some(true) => ": better",
+                Some(false) => ": not better",
+                None => "",
+            }
+        );
+    };
     play_pairs(&engines, &args.rules, second_go, &numbers, &mut |pair| {
-        score.pairs.count(pair.outcomes);
+        pairs.count(pair.outcomes);
         if reported.elapsed() >= REPORT {
             reported = Instant::now();
-            println!("{score}");
+            report(&pairs);
         }
-        score.decided().is_none()
+        decided(&pairs).is_none()
     })?;
-    println!("{score}");
+    report(&pairs);
     Ok(())
 }
 
@@ -190,7 +203,12 @@ pub fn play_pairs(
 }
 
 /// Plays a game with the limits of both engines. `first` is the colour of the first engine. An illegal move loses the game.
-fn play(engines: &mut [Engine; 2], go: [&str; 2], first: Color, mut game: Game) -> Result<Outcome> {
+fn play(
+    engines: &mut [Engine; 2],
+    go: [&str; 2],
+    first: Color,
+    mut game: Game,
+) -> Result<KnownOutcome> {
     let rules = Adjudication::default();
     engines.iter_mut().try_for_each(Engine::new_game)?;
     loop {
@@ -202,52 +220,10 @@ fn play(engines: &mut [Engine; 2], go: [&str; 2], first: Color, mut game: Game) 
         let answer = engines[side].search(&game.uci(), go[side], TIMEOUT)?;
         let Some(m) = game.legal(&answer.best) else {
             eprintln!("illegal move {} in {}", answer.best, game.uci());
-            return Ok(Outcome::win(!turn));
+            return Ok(KnownOutcome::Decisive { winner: !turn });
         };
         let white = turn.fold_wb(1, -1) * centipawns(answer.score);
         game.play(m, Some(white));
         game.note(white, rules);
-    }
-}
-
-/// Score of a match so far.
-struct Score {
-    pairs: Pairs,
-    sprt: Option<Sprt>,
-}
-
-impl Score {
-    fn decided(&self) -> Option<bool> {
-        self.sprt
-            .and_then(|sprt| sprt.decided(&self.pairs))
-            .filter(|_| self.pairs.number() >= MIN_PAIRS)
-    }
-}
-
-impl fmt::Display for Score {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Some(elo) = self.pairs.elo() else {
-            return write!(f, "no game was played");
-        };
-        write!(
-            f,
-            "{} games, pairs {}, Elo {elo}",
-            self.pairs.number() * 2,
-            self.pairs
-        )?;
-        let Some(sprt) = self.sprt else { return Ok(()) };
-        let ratio = self.pairs.log_likelihood_ratio(sprt.low, sprt.high);
-        write!(
-            f,
-            ", LLR {ratio:+.2} of ±{:.2} for {} against {}",
-            Sprt::BOUND,
-            sprt.high,
-            sprt.low
-        )?;
-        f.write_str(match self.decided() {
-            Some(true) => ": better",
-            Some(false) => ": not better",
-            None => "",
-        })
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     matches::{self, Rules},
     results::{self, Results},
     root, shelfish,
-    statistics::{Elo, Pairs},
+    statistics::Pairs,
     stockfish,
 };
 
@@ -70,16 +70,6 @@ pub struct Args {
 /// Number of pairs against a level before the next level. All levels get similar numbers of pairs even if the run stops early.
 const ROUND: usize = 4;
 
-/// Match against a skill level.
-struct Match {
-    level: u32,
-    /// Rating of the level.
-    elo: f64,
-    engines: [Setup; 2],
-    /// Key of the results.
-    key: String,
-}
-
 /// Plays the matches and prints a table in Markdown. Each pair of games is written after it was played, and a later run plays the
 /// missing pairs. If the signature of the engine (`lab bench`) or the conditions have changed, all pairs are missing.
 pub fn run(args: &Args) -> Result<()> {
@@ -105,22 +95,13 @@ pub fn run(args: &Args) -> Result<()> {
     let (engine, signature) = (Setup::parse(&engine)?, bench::signature()?);
     let conditions = format!("{}\n{}", rules.identity()?, args.stockfish_go);
     let mut matches = Vec::new();
-    for (level, elo) in RATINGS
-        .into_iter()
-        .filter(|(level, _)| args.levels.contains(level))
-    {
+    let is_chosen = |(level, _): &(u32, f64)| args.levels.contains(level);
+    for (level, elo) in RATINGS.into_iter().filter(is_chosen) {
+        let name = format!("stockfish Skill_Level={level}");
         let opponent = Setup::parse(&format!("{} Skill_Level={level}", stockfish()?.display()))?;
-        let key = results::key(
-            [(&engine, Some(&signature)), (&opponent, None)],
-            &conditions,
-        )?;
-        let engines = [engine.clone(), opponent];
-        matches.push(Match {
-            level,
-            elo,
-            engines,
-            key,
-        });
+        let players = [(&engine, Some(&*signature)), (&opponent, None)];
+        let key = results::key(players, &conditions)?;
+        matches.push((level, elo, name, [engine.clone(), opponent], key));
     }
     let mut results = Results::open(&root().join("build-tools/lab/elo.tsv"))?;
     let (start, max) = (Instant::now(), rules.pairs());
@@ -130,13 +111,7 @@ pub fn run(args: &Args) -> Result<()> {
     };
     let round = ROUND.max(args.concurrency);
     for first in (0..max).step_by(round) {
-        for Match {
-            level,
-            engines,
-            key,
-            ..
-        } in &matches
-        {
+        for (level, _, name, engines, key) in &matches {
             let numbers = results.missing(key, first..max.min(first + round));
             if numbers.is_empty() || !in_time() {
                 continue;
@@ -148,7 +123,7 @@ pub fn run(args: &Args) -> Result<()> {
                 Some(&args.stockfish_go),
                 &numbers,
                 &mut |pair| {
-                    added = results.add(key, &format!("stockfish Skill_Level={level}"), pair);
+                    added = results.add(key, name, pair);
                     added.is_ok() && in_time()
                 },
             )?;
@@ -165,11 +140,7 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let rows: Vec<_> = matches
         .iter()
-        .map(
-            |Match {
-                 level, elo, key, ..
-             }| (*level, *elo, results.pairs(key, max)),
-        )
+        .map(|(level, elo, .., key)| (*level, *elo, results.pairs(key, max)))
         .collect();
     println!(
         "{}{}; Stockfish {}",
@@ -184,7 +155,8 @@ pub fn run(args: &Args) -> Result<()> {
 fn table(rows: &[(u32, f64, Pairs)]) -> String {
     let mut text =
         "\n| against level | its rating | games | pairs | Elo, 95 % | rating |\n|---|---:|---:|---|---:|---:|\n".to_owned();
-    let mut ratings = Vec::new();
+    // The mean of the ratings, weighted by their precision.
+    let (mut weights, mut sum) = (0.0, 0.0);
     for (level, elo, pairs) in rows {
         let Some(won) = pairs.elo() else { continue };
         text += &format!(
@@ -192,67 +164,27 @@ fn table(rows: &[(u32, f64, Pairs)]) -> String {
             pairs.number() * 2,
             elo + won.value
         );
-        ratings.push(won.above(*elo));
+        if won.low.is_finite() && won.high.is_finite() {
+            let error = ((won.high - won.low) / 2.0).max(1.0);
+            weights += error.powi(-2);
+            sum += (elo + won.value) * error.powi(-2);
+        }
     }
-    text += &match mean(&ratings) {
-        Some(Elo { value, low, high }) => {
-            let error = (high - low) / 2.0;
+    text += &match weights > 0.0 {
+        true => {
+            let (value, error) = (sum / weights, 1.0 / f64::sqrt(weights));
             format!("\nRating {value:.0} ± {error:.0}, without the errors of the levels' ratings; ")
         }
-        None => {
+        false => {
             "\nNo rating: no games, or all games of each match had the same winner; ".to_owned()
         }
     };
     text
 }
 
-/// Returns the mean of the estimates with finite bounds, weighted by their precision.
-fn mean(ratings: &[Elo]) -> Option<Elo> {
-    let finite = ratings
-        .iter()
-        .filter(|rating| rating.low.is_finite() && rating.high.is_finite());
-    let (mut weights, mut sum) = (0.0, 0.0);
-    for rating in finite {
-        let error = ((rating.high - rating.low) / 2.0).max(1.0);
-        weights += error.powi(-2);
-        sum += rating.value * error.powi(-2);
-    }
-    let error = 1.0 / weights.sqrt();
-    (weights > 0.0).then(|| Elo {
-        value: sum / weights,
-        low: sum / weights - error,
-        high: sum / weights + error,
-    })
-}
-
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_more_precise_estimate_has_more_weight() {
-        let of = |value: f64, error: f64| Elo {
-            value,
-            low: value - error,
-            high: value + error,
-        };
-        let rating = mean(&[of(2600.0, 30.0), of(2700.0, 60.0)]).unwrap();
-        assert!((rating.value - 2620.0).abs() < 1e-9, "{rating}");
-        assert!((rating.high - rating.value - 26.8).abs() < 0.1, "{rating}");
-    }
-
-    #[test]
-    fn a_match_with_a_single_winner_gives_no_rating() {
-        assert_eq!(
-            mean(&[Elo {
-                value: f64::INFINITY,
-                low: f64::INFINITY,
-                high: f64::INFINITY
-            }]),
-            None
-        );
-    }
 
     #[test]
     fn the_table_has_a_row_for_each_played_match() {

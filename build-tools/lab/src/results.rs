@@ -14,9 +14,11 @@ use std::{
 
 use anyhow::{Context, Result};
 use sha2::{Digest, Sha256};
+use shakmaty::KnownOutcome;
+use shelfish::digits::hex;
 use shelfish_cli::uci::Setup;
 
-use crate::{game::Outcome, matches::Pair, statistics::Pairs};
+use crate::{matches::Pair, statistics::Pairs};
 
 /// Returns the key of the results of a match: a hash of the engines, their options and the conditions. An engine counts by
 /// its signature, or by the bytes of its program if it has no signature.
@@ -36,11 +38,7 @@ pub fn key(engines: [(&Setup, Option<&str>); 2], conditions: &str) -> Result<Str
 
 /// Returns the first 12 hexadecimal digits of a hash.
 pub fn short(hash: Sha256) -> String {
-    let bytes = hash.finalize();
-    bytes[..6]
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    hex(&hash.finalize()[..6])
 }
 
 /// Opens or creates a file of lines. Returns the file and its text, and ends the last line, which may be incomplete.
@@ -65,7 +63,7 @@ pub fn open_to_append(path: &Path) -> Result<(File, String)> {
 pub struct Results {
     file: File,
     /// Results by key and number of the pair.
-    pairs: BTreeMap<(String, usize), [Outcome; 2]>,
+    pairs: BTreeMap<(String, usize), [KnownOutcome; 2]>,
 }
 
 impl Results {
@@ -95,18 +93,18 @@ impl Results {
     /// Adds a pair and appends it to the file.
     pub fn add(&mut self, key: &str, opponent: &str, pair: &Pair) -> Result<()> {
         let Pair { number, outcomes } = pair;
-        let [white, black] = outcomes.map(Outcome::as_str);
+        let [white, black] = outcomes.map(KnownOutcome::as_str);
         writeln!(self.file, "{key}\t{opponent}\t{number}\t{white}\t{black}")?;
         self.pairs.insert((key.to_owned(), *number), *outcomes);
         Ok(())
     }
 }
 
-fn read(line: &str) -> Option<((String, usize), [Outcome; 2])> {
+fn read(line: &str) -> Option<((String, usize), [KnownOutcome; 2])> {
     let [key, _, number, white, black] = line.split('\t').collect::<Vec<_>>()[..] else {
         return None;
     };
-    let outcomes = [Outcome::parse(white)?, Outcome::parse(black)?];
+    let outcomes = [white.parse().ok()?, black.parse().ok()?];
     Some(((key.to_owned(), number.parse().ok()?), outcomes))
 }
 
@@ -123,8 +121,9 @@ mod tests {
         let mut results = Results::open(&path).unwrap();
         let mut add =
             |key, number, outcomes| results.add(key, "x", &Pair { number, outcomes }).unwrap();
-        add("one", 2, [Outcome::Draw, Outcome::White]);
-        add("other", 1, [Outcome::Draw; 2]);
+        let white = KnownOutcome::from_winner(Some(shakmaty::Color::White));
+        add("one", 2, [KnownOutcome::Draw, white]);
+        add("other", 1, [KnownOutcome::Draw; 2]);
         let results = Results::open(&path).unwrap();
         assert_eq!(results.pairs("one", 10), Pairs([0, 1, 0, 0, 1]));
         assert_eq!(results.pairs("one", 2), Pairs([0, 0, 0, 0, 1]));

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::game::Outcome;
+use shakmaty::{Color, KnownOutcome};
 
 /// Number of pairs by the points of the first engine: 0, ½, 1, 1½, 2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,13 +16,12 @@ const Z95: f64 = 1.959_964;
 
 impl Pairs {
     /// Counts a pair: the game in which the first engine is White, and the game in which it is Black.
-    pub fn count(&mut self, [as_white, as_black]: [Outcome; 2]) {
-        let points = |outcome, win| match outcome {
-            Outcome::Draw => 1,
-            _ if outcome == win => 2,
-            _ => 0,
+    pub fn count(&mut self, [as_white, as_black]: [KnownOutcome; 2]) {
+        let points = |outcome: KnownOutcome, side| match outcome.winner() {
+            None => 1,
+            Some(winner) => 2 * usize::from(winner == side),
         };
-        self.0[points(as_white, Outcome::White) + points(as_black, Outcome::Black)] += 1;
+        self.0[points(as_white, Color::White) + points(as_black, Color::Black)] += 1;
     }
 
     /// Returns the number of pairs.
@@ -31,22 +30,19 @@ impl Pairs {
     }
 
     /// Returns the mean and the variance of the points of a pair, scaled to 0 to 1.
-    fn moments(&self, counts: [f64; 5]) -> (f64, f64) {
+    fn moments(counts: [f64; 5]) -> (f64, f64) {
         let number: f64 = counts.iter().sum();
-        let points = |index: usize| index as f64 / 4.0;
-        let mean = counts
-            .iter()
-            .enumerate()
-            .map(|(i, n)| n * points(i))
-            .sum::<f64>()
-            / number;
-        let variance = counts
-            .iter()
-            .enumerate()
-            .map(|(i, n)| n * (points(i) - mean).powi(2))
-            .sum::<f64>()
-            / number;
-        (mean, variance)
+        let mean_of = |value: &dyn Fn(f64) -> f64| {
+            let points = (0..5).map(|quarter| f64::from(quarter) / 4.0);
+            let sum: f64 = counts
+                .iter()
+                .zip(points)
+                .map(|(n, points)| n * value(points))
+                .sum();
+            sum / number
+        };
+        let mean = mean_of(&|points| points);
+        (mean, mean_of(&|points| (points - mean).powi(2)))
     }
 
     /// Returns the difference in Elo between the engines, with a 95 % interval.
@@ -55,7 +51,7 @@ impl Pairs {
         if number == 0 {
             return None;
         }
-        let (mean, variance) = self.moments(self.0.map(|count| count as f64));
+        let (mean, variance) = Pairs::moments(self.0.map(|count| count as f64));
         let error = Z95 * (variance / number as f64).sqrt();
         Some(Elo {
             value: elo_of(mean),
@@ -74,7 +70,7 @@ impl Pairs {
         }
         // Small counts avoid a variance of 0 if all results are equal.
         let counts = self.0.map(|count| count as f64 + 1e-3);
-        let (mean, variance) = self.moments(counts);
+        let (mean, variance) = Pairs::moments(counts);
         let (low, high) = (points_of(low), points_of(high));
         let number: f64 = counts.iter().sum();
         number * (high - low) * (2.0 * mean - low - high) / (2.0 * variance)
@@ -96,17 +92,6 @@ pub struct Elo {
     pub low: f64,
     /// Upper bound of the 95 % interval.
     pub high: f64,
-}
-
-impl Elo {
-    /// Adds the rating of the opponent.
-    pub fn above(self, other: f64) -> Elo {
-        Elo {
-            value: other + self.value,
-            low: other + self.low,
-            high: other + self.high,
-        }
-    }
 }
 
 impl fmt::Display for Elo {
@@ -141,7 +126,14 @@ pub struct Sprt {
 
 impl Sprt {
     /// Ratio at which the test ends: ln(0.95 / 0.05).
-    pub const BOUND: f64 = 2.944_439;
+    const BOUND: f64 = 2.944_439;
+
+    /// Returns the ratio and its bound as text.
+    pub fn shown(&self, pairs: &Pairs) -> String {
+        let (bound, Sprt { low, high }) = (Sprt::BOUND, self);
+        let ratio = pairs.log_likelihood_ratio(*low, *high);
+        format!("LLR {ratio:+.2} of ±{bound:.2} for {high} against {low}")
+    }
 
     /// Returns whether the higher hypothesis holds, or `None` if the test is undecided.
     pub fn decided(&self, pairs: &Pairs) -> Option<bool> {
@@ -154,17 +146,6 @@ impl Sprt {
 #[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
-
-    #[test]
-    fn pairs_are_counted_by_points() {
-        let mut pairs = Pairs::default();
-        pairs.count([Outcome::White, Outcome::Black]);
-        pairs.count([Outcome::White, Outcome::White]);
-        pairs.count([Outcome::Draw, Outcome::Black]);
-        pairs.count([Outcome::Black, Outcome::White]);
-        pairs.count([Outcome::Draw, Outcome::White]);
-        assert_eq!(pairs, Pairs([1, 1, 1, 1, 1]));
-    }
 
     #[test]
     fn elo_and_points_are_inverse() {

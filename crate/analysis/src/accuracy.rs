@@ -12,11 +12,11 @@ pub const MIN_SETTLED: usize = 75;
 ///
 /// ```
 /// use shelfish_analysis::accuracy::of_move;
-/// assert_eq!(of_move(50.0, 60.0), 100.0);
-/// assert!((of_move(60.0, 50.0) - 64.58).abs() < 0.01);
-/// assert_eq!(of_move(100.0, 0.0), 0.0);
+/// assert_eq!(of_move([50.0, 60.0]), 100.0);
+/// assert!((of_move([60.0, 50.0]) - 64.58).abs() < 0.01);
+/// assert_eq!(of_move([100.0, 0.0]), 0.0);
 /// ```
-pub fn of_move(before: f64, after: f64) -> f64 {
+pub fn of_move([before, after]: [f64; 2]) -> f64 {
     if after >= before {
         return 100.0;
     }
@@ -138,9 +138,9 @@ mod tests {
     proptest! {
         #[test]
         fn accuracy_is_a_percentage_and_falls_with_the_loss(before in 0.0..100.0, after in 0.0..100.0, more in 0.0..100.0) {
-            let accuracy = of_move(before, after);
+            let accuracy = of_move([before, after]);
             prop_assert!((0.0..=100.0).contains(&accuracy));
-            prop_assert!(of_move(before, after - more) <= accuracy);
+            prop_assert!(of_move([before, after - more]) <= accuracy);
         }
 
     }

@@ -8,7 +8,7 @@ use crate::known::KnownEval;
 use crate::mark::Mark;
 use crate::pgn::{Line, Note, PgnGame, Step, evaluation};
 use crate::report::{Report, ReportError};
-use crate::review::{Review, ReviewOptions};
+use crate::review::{DEFAULT_NODES, Review};
 
 /// Maximum number of moves of a better line.
 const MAX_LINE: usize = 12;
@@ -35,7 +35,7 @@ const MOVE_GLYPHS: core::ops::RangeInclusive<u8> = 1..=7;
 ///
 /// The errors of [`report()`](crate::report()).
 pub fn annotate(game: &mut PgnGame, known: &[Option<KnownEval>]) -> Result<Report, ReportError> {
-    let mut review = Review::new(game.game.clone(), ReviewOptions::default());
+    let mut review = Review::new(game.game.clone(), DEFAULT_NODES);
     review.give(known)?;
     annotate_review(game, &review)
 }
@@ -93,35 +93,23 @@ fn evaluate(notes: &mut Vec<Note>, position: &Chess, known: &KnownEval) {
         return;
     }
     let value = crate::pgn::value(known.score, known.depth);
-    let comments = || {
-        notes.iter().enumerate().filter_map(|(n, note)| {
-            Some((
-                n,
-                if let Note::Comment(text) = note {
-                    text
-                } else {
-                    return None;
-                },
-            ))
+    let mut comments: Vec<&mut String> = notes
+        .iter_mut()
+        .filter_map(|note| match note {
+            Note::Comment(text) => Some(text),
+            _ => None,
         })
-    };
-    let place = comments()
-        .find(|(_, text)| evaluation(text).is_some())
-        .or_else(|| comments().next())
-        .map(|(n, _)| n);
-    match place.and_then(|n| notes.get_mut(n)) {
-        Some(Note::Comment(text)) => *text = crate::pgn::with_evaluation(text, &value),
-        _ => {
-            let after_glyphs = notes
-                .iter()
-                .take_while(|note| matches!(note, Note::Nag(_)))
-                .count();
-            notes.insert(
-                after_glyphs,
-                Note::Comment(crate::pgn::with_evaluation("", &value)),
-            );
-        }
+        .collect();
+    let has_value = |text: &&mut String| evaluation(text).is_some();
+    let place = comments.iter().position(has_value).unwrap_or(0);
+    if let Some(text) = comments.get_mut(place) {
+        **text = crate::pgn::with_evaluation(text, &value);
+        return;
     }
+    let is_glyph = |note: &&Note| matches!(note, Note::Nag(_));
+    let place = notes.iter().take_while(is_glyph).count();
+    let comment = Note::Comment(crate::pgn::with_evaluation("", &value));
+    notes.insert(place, comment);
 }
 
 /// Writes an explanation as a comment before the variations, unless it is there.

@@ -15,7 +15,8 @@
 use shakmaty::{Color, Move};
 
 use crate::judgment::{Judgment, judge};
-use crate::known::{Origin, Value};
+use crate::known::Origin;
+use crate::value::Value;
 
 /// Number of passes of an engine.
 pub const PASSES: usize = 4;

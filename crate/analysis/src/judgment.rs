@@ -3,8 +3,7 @@
 use serde::Serialize;
 use shakmaty::Color;
 
-use crate::chances::winning_chances;
-use crate::known::Value;
+use crate::value::{Value, winning_chances};
 
 /// Judgment of a bad move, from mild to severe.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

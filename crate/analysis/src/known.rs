@@ -1,12 +1,9 @@
 //! Evaluations of positions.
 
 use serde::Serialize;
+use shakmaty::Color;
 use shakmaty::uci::UciMove;
-use shakmaty::{Chess, Color, Position as _};
 use shelfish::eval::Score;
-
-use crate::chances::{CEILING, winning_chances};
-use crate::{ending, scale};
 
 /// Origin of an evaluation.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
@@ -26,11 +23,11 @@ pub enum Origin {
 }
 
 /// Depth in plies below which a search is shallow.
-pub const MIN_DEPTH: u16 = 16;
+const MIN_DEPTH: u16 = 16;
 
 /// Thousands of nodes below which a search is shallow. Stockfish has a mean error of winning chances of 0.037 at 100,000 nodes
 /// (median depth 15), and of 0.060 at 10,000, against its own million. The engine of a review has 0.053 at 400,000 nodes.
-pub const MIN_KNODES: u64 = 100;
+const MIN_KNODES: u64 = 100;
 
 /// Centipawns of an ending that tables call won, as Stockfish shows them.
 pub const TABLE_WIN: i32 = 20_000;
@@ -92,8 +89,8 @@ impl KnownEval {
 
     /// Converts the scores of this project's engine to the scale of Stockfish, on which the thresholds of judgments are defined.
     pub fn scaled(mut self) -> KnownEval {
-        self.score = scale::of_stockfish(self.score);
-        self.second = self.second.map(scale::of_stockfish);
+        self.score = on_scale_of_stockfish(self.score);
+        self.second = self.second.map(on_scale_of_stockfish);
         self
     }
 
@@ -122,69 +119,48 @@ impl KnownEval {
     }
 }
 
-/// Value of a position, by a search or by the rules.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Value {
-    /// Centipawns from White's point of view.
-    Cp(i32),
-    /// The side that will mate.
-    Mate(Color),
-    /// The side that has mated.
-    Mated(Color),
+/// Centipawns of the engine, and of Stockfish 15.1, whose winning chances the thresholds of judgments are. The engine counts small
+/// advantages lower and large advantages higher. The knots are quantiles of both engines' scores of 1,237 positions of games, at
+/// 400,000 and 1,000,000 nodes (`lab judgments` prints how well judgments agree).
+const KNOTS: [(i32, i32); 9] = [
+    (0, 0),
+    (60, 72),
+    (120, 150),
+    (250, 310),
+    (400, 425),
+    (565, 526),
+    (830, 613),
+    (1_500, 800),
+    (20_000, 8_500),
+];
+
+/// Returns a score of the engine on the scale of Stockfish.
+fn on_scale_of_stockfish(score: Score) -> Score {
+    let Score::Cp(cp) = score else { return score };
+    let found = KNOTS.windows(2).find(|pair| cp.abs() <= pair[1].0);
+    let scaled = match found {
+        Some(&[(x, y), (next_x, next_y)]) => y + (cp.abs() - x) * (next_y - y) / (next_x - x),
+        _ => KNOTS[KNOTS.len() - 1].1,
+    };
+    Score::Cp(cp.signum() * scaled)
 }
 
-impl Value {
-    /// Returns the value of a position that is over: checkmate, or a draw by stalemate or insufficient material.
-    pub fn by_the_rules(position: &Chess) -> Option<Value> {
-        if position.is_checkmate() {
-            Some(Value::Mated(position.turn().other()))
-        } else {
-            position.is_game_over().then_some(Value::Cp(0))
-        }
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    /// Returns the value of a position by its evaluation. A drawn ending counts as 0, unless the score is clearly won: see
-    /// [`ending`].
-    pub fn evaluated(position: &Chess, score: Score) -> Value {
-        if ending::is_drawn(position.board(), score) {
-            Value::Cp(0)
-        } else {
-            score.into()
-        }
-    }
-
-    /// Returns centipawns from White's point of view, limited to ±[`CEILING`]. A mate counts as the limit.
-    pub fn centipawns(self) -> i32 {
-        match self {
-            Value::Cp(cp) => cp.clamp(-CEILING, CEILING),
-            Value::Mate(side) | Value::Mated(side) => side.fold_wb(CEILING, -CEILING),
-        }
-    }
-
-    /// Returns White's winning chances, from −1 to 1. A mate counts as ±1, centipawns as [`Value::centipawns`].
-    pub fn chances(self) -> f64 {
-        match self {
-            Value::Cp(_) => winning_chances(self.centipawns()),
-            Value::Mate(side) | Value::Mated(side) => side.fold_wb(1.0, -1.0),
-        }
-    }
-
-    /// Returns White's winning chances in percent for accuracy (`WinPercent.fromScore` of scalachess). A mate counts as
-    /// ±[`CEILING`] there.
-    pub fn percent(self) -> f64 {
-        50.0 + 50.0 * winning_chances(self.centipawns())
-    }
-}
-
-impl From<Score> for Value {
-    fn from(score: Score) -> Value {
-        match score {
-            Score::Cp(cp) => Value::Cp(cp),
-            Score::Mate(moves) => Value::Mate(if moves > 0 {
-                Color::White
-            } else {
-                Color::Black
-            }),
-        }
+    #[test]
+    fn larger_scores_remain_larger() {
+        let scaled = |cp| match on_scale_of_stockfish(Score::Cp(cp)) {
+            Score::Cp(cp) => cp,
+            Score::Mate(_) => unreachable!("centipawns remain centipawns"),
+        };
+        let all: Vec<i32> = (-30_000..30_000).map(scaled).collect();
+        assert!(all.is_sorted());
+        assert_eq!(
+            [0, 60, -120, 40_000, i32::MAX].map(scaled),
+            [0, 72, -150, 8_500, 8_500]
+        );
+        assert_eq!(on_scale_of_stockfish(Score::Mate(-3)), Score::Mate(-3));
     }
 }

@@ -25,9 +25,7 @@
 
 pub mod accuracy;
 mod annotate;
-pub mod chances;
 pub mod comparison;
-pub mod ending;
 pub mod explanation;
 mod game;
 mod judgment;
@@ -37,16 +35,17 @@ pub mod pgn;
 mod phases;
 mod report;
 mod review;
-mod scale;
+mod value;
 
 pub use accuracy::MIN_SETTLED;
 pub use annotate::{annotate, annotate_review};
 pub use explanation::Explanation;
 pub use game::{Game, GameError, LastMove};
 pub use judgment::{Judgment, judge};
-pub use known::{KnownEval, MIN_DEPTH, MIN_KNODES, Origin, TABLE_WIN, Value};
+pub use known::{KnownEval, Origin, TABLE_WIN};
 pub use mark::Mark;
 pub use phases::{PhaseAccuracy, Phases};
 pub use report::{MoveReport, Report, ReportError, SideReport};
-pub use review::{DEFAULT_NODES, Review, ReviewOptions, Sequence, report};
+pub use review::{DEFAULT_NODES, Review, Sequence, report};
 pub use shelfish::eval::Score;
+pub use value::{INITIAL, Value, winning_chances};

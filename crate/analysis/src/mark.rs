@@ -13,7 +13,8 @@
 use serde::Serialize;
 use shakmaty::{Chess, Color, Move, Position as _};
 
-use crate::known::{KnownEval, Value};
+use crate::known::KnownEval;
+use crate::value::Value;
 
 /// Loss of winning chances by every other move.
 pub const LOSS: f64 = 0.2;

@@ -11,9 +11,10 @@ use crate::comparison::Comparison;
 use crate::explanation::{Explanation, explain};
 use crate::game::Game;
 use crate::judgment::Judgment;
-use crate::known::{KnownEval, Value};
+use crate::known::KnownEval;
 use crate::mark::Mark;
 use crate::phases::{PhaseAccuracy, Phases};
+use crate::value::Value;
 
 /// Figures of a game's moves.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -135,25 +136,30 @@ impl Report {
                 let best = best.filter(|best| best != played);
                 let mut san = String::new();
                 SanPlus::from_move(position.clone(), *played).append_to_string(&mut san);
-                let is_explained =
-                    comparison.is_some_and(|found| found.is_settled && found.judgment.is_some());
-                let report = MoveReport {
+                let mover = position.turn();
+                let settled = comparison.filter(|comparison| comparison.is_settled);
+                let percents = |found: Comparison| {
+                    [found.before, found.after]
+                        .map(|value| mover.fold_wb(value.percent(), 100.0 - value.percent()))
+                };
+                let centipawns = |found: Comparison| {
+                    let lost = found.before.centipawns() - found.after.centipawns();
+                    mover.fold_wb(lost, -lost).max(0)
+                };
+                MoveReport {
                     ply: n + 1,
                     san,
-                    loss: None,
-                    centipawns: None,
-                    accuracy: None,
-                    judgment: None,
+                    loss: settled.map(|found| found.loss(mover)),
+                    centipawns: settled.map(centipawns),
+                    accuracy: settled.map(|found| accuracy::of_move(percents(found))),
+                    judgment: comparison.and_then(|found| found.judgment),
                     mark: marks[n],
-                    settled: false,
+                    settled: settled.is_some(),
                     best: best.map(|m| uci(m, CastlingMode::Standard).to_string()),
-                    explanation: is_explained
-                        .then(|| explain(position, *played, known[0], known[1]))
-                        .flatten(),
-                };
-                comparison.map_or(report.clone(), |comparison| {
-                    report.with(comparison, position.turn())
-                })
+                    explanation: settled
+                        .and_then(|found| found.judgment)
+                        .and_then(|_| explain(position, *played, known[0], known[1])),
+                }
             })
             .collect();
         let first = game.start().turn();
@@ -171,23 +177,6 @@ impl Report {
     }
 }
 
-impl MoveReport {
-    /// Adds the figures of a comparison. Figures that are not settled are left out, except for the judgment.
-    fn with(mut self, comparison: Comparison, mover: Color) -> MoveReport {
-        self.judgment = comparison.judgment;
-        self.settled = comparison.is_settled;
-        if comparison.is_settled {
-            let Comparison { before, after, .. } = comparison;
-            let percent = |value: Value| mover.fold_wb(value.percent(), 100.0 - value.percent());
-            self.loss = Some(comparison.loss(mover));
-            self.centipawns =
-                Some((mover.fold_wb(1, -1) * (before.centipawns() - after.centipawns())).max(0));
-            self.accuracy = Some(accuracy::of_move(percent(before), percent(after)));
-        }
-        self
-    }
-}
-
 impl SideReport {
     /// Summarizes the moves of the side that moved first, or of its opponent if not `first`.
     fn of(
@@ -197,11 +186,9 @@ impl SideReport {
         first: bool,
     ) -> SideReport {
         let own = || moves.iter().skip(usize::from(!first)).step_by(2);
-        let count = |judgment| {
-            own()
-                .filter(|m| m.settled && m.judgment == Some(judgment))
-                .count()
-        };
+        let count = |is: &dyn Fn(&MoveReport) -> bool| own().filter(|m| is(m)).count();
+        let judged_as = |judgment| count(&|m| m.settled && m.judgment == Some(judgment));
+        let marked = |mark| count(&|m| m.mark == Some(mark));
         // The averages leave the mating move out.
         let mates =
             usize::from(!moves.is_empty() && matches!(values.last(), Some(Some(Value::Mated(_)))));
@@ -221,16 +208,15 @@ impl SideReport {
             .filter_map(|m| m.centipawns)
             .collect();
         let sum: i64 = losses.iter().copied().map(i64::from).sum();
-        let (all, judged) = (own().count(), own().filter(|m| m.settled).count());
+        let (all, judged) = (own().count(), count(&|m| m.settled));
         let is_covered = judged * 100 >= all * MIN_SETTLED;
-        let marked = |mark| own().filter(|m| m.mark == Some(mark)).count();
         SideReport {
             moves: all,
             judged,
-            provisional: own().filter(|m| !m.settled && m.judgment.is_some()).count(),
-            inaccuracies: count(Judgment::Inaccuracy),
-            mistakes: count(Judgment::Mistake),
-            blunders: count(Judgment::Blunder),
+            provisional: count(&|m| !m.settled && m.judgment.is_some()),
+            inaccuracies: judged_as(Judgment::Inaccuracy),
+            mistakes: judged_as(Judgment::Mistake),
+            blunders: judged_as(Judgment::Blunder),
             average_centipawn_loss: (is_covered && !losses.is_empty())
                 .then(|| sum as f64 / losses.len() as f64),
             accuracy: accuracy::of_side(&percents, &accuracies, first).filter(|_| is_covered),

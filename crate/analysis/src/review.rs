@@ -20,20 +20,20 @@ use std::collections::HashMap;
 use shakmaty::{Chess, Position as _};
 use shelfish::position::Position;
 
-use crate::chances::INITIAL;
 use crate::comparison::{Comparison, Evidence, PASSES, Searched, compare};
 use crate::game::Game;
-use crate::known::{KnownEval, Origin, Value};
+use crate::known::{KnownEval, Origin};
 use crate::mark::{self, Mark};
 use crate::report::{Report, ReportError};
+use crate::value::{INITIAL, Value};
 
-/// Default of [`ReviewOptions::nodes`].
+/// Default number of nodes of the third pass.
 pub const DEFAULT_NODES: u64 = 400_000;
 
-/// Nodes of each pass, as a fraction of [`ReviewOptions::nodes`].
+/// Nodes of each pass, as a fraction of the nodes of the third pass.
 const FRACTIONS: [(u64, u64); PASSES] = [(1, 40), (3, 8), (1, 1), (3, 1)];
 
-/// Nodes of the passes with two lines, as a fraction of [`ReviewOptions::nodes`].
+/// Nodes of the passes with two lines, as a fraction of the nodes of the third pass.
 const MARK_FRACTIONS: [(u64, u64); 2] = [(1, 10), (2, 1)];
 
 /// Minimum number of nodes of a search. An engine needs some nodes for a first iteration.
@@ -42,22 +42,6 @@ const MIN_NODES: u64 = 1_000;
 /// Maximum number of positions of a sequence. Longer sequences share more of the table, shorter sequences keep more engines
 /// busy.
 const MAX_SEQUENCE: usize = 10;
-
-/// Options of a review.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ReviewOptions {
-    /// Number of nodes of the third pass. The other passes use a fraction or a multiple of this number.
-    pub nodes: u64,
-}
-
-impl Default for ReviewOptions {
-    fn default() -> ReviewOptions {
-        ReviewOptions {
-            nodes: DEFAULT_NODES,
-        }
-    }
-}
 
 /// Positions that an engine searches one after the other. The engine forgets earlier searches before the first position.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,9 +57,9 @@ pub struct Sequence {
 /// Review of a game.
 ///
 /// ```
-/// use shelfish_analysis::{Game, KnownEval, Origin, Review, ReviewOptions, Score};
+/// use shelfish_analysis::{DEFAULT_NODES, Game, KnownEval, Origin, Review, Score};
 /// let game = Game::from_uci(None, ["f2f3", "e7e5", "g2g4", "d8h4"])?;
-/// let mut review = Review::new(game, ReviewOptions::default());
+/// let mut review = Review::new(game, DEFAULT_NODES);
 /// while let sequences @ [_, ..] = &review.next_pass()[..] {
 ///     for index in sequences.iter().flat_map(|sequence| &sequence.positions) {
 ///         // An engine searches `review.positions()[*index]`. Before the mate, Black wins.
@@ -107,8 +91,9 @@ pub struct Review {
 }
 
 impl Review {
-    /// Creates a review of a game.
-    pub fn new(game: Game, options: ReviewOptions) -> Review {
+    /// Creates a review of a game. `nodes` is the number of nodes of the third pass. The other passes use a fraction or a multiple
+    /// of this number.
+    pub fn new(game: Game, nodes: u64) -> Review {
         let mut seen: HashMap<Position, usize> = HashMap::new();
         let mut positions = Vec::new();
         let mut indices = Vec::with_capacity(game.moves().len() + 1);
@@ -135,7 +120,7 @@ impl Review {
             two_lines,
             settled,
             passes: 0,
-            nodes: options.nodes,
+            nodes,
         }
     }
 
@@ -164,11 +149,6 @@ impl Review {
             }
         }
         Ok(())
-    }
-
-    /// Returns the game.
-    pub fn game(&self) -> &Game {
-        &self.game
     }
 
     /// Returns the distinct positions of the game, in the order of their first occurrence.
@@ -421,7 +401,7 @@ impl Review {
 ///
 /// The number of evaluations is not the number of positions, or an evaluation belongs to a different position.
 pub fn report(game: &Game, known: &[Option<KnownEval>]) -> Result<Report, ReportError> {
-    let mut review = Review::new(game.clone(), ReviewOptions::default());
+    let mut review = Review::new(game.clone(), DEFAULT_NODES);
     review.give(known)?;
     Ok(review.report())
 }

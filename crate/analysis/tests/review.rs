@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use proptest::prelude::*;
-use shelfish_analysis::{Game, Judgment, KnownEval, Mark, Origin, Review, ReviewOptions, Score};
+use shelfish_analysis::{DEFAULT_NODES, Game, Judgment, KnownEval, Mark, Origin, Review, Score};
 
 /// A game with a repetition and a mate.
 const GAME: &str = "g1f3 g8f6 f3g1 f6g8 e2e4 e7e5 g1f3 g8f6 f3g1 f6g8 d1h5 b8c6 f1c4 g8f6 h5f7";
@@ -33,7 +33,7 @@ proptest! {
         given in prop::collection::vec(known(Origin::Database), 16),
         scores in prop::collection::vec(score(), 200),
     ) {
-        let mut review = Review::new(game(), ReviewOptions::default());
+        let mut review = Review::new(game(), DEFAULT_NODES);
         review.give(&given).unwrap();
         let mut scores = scores.into_iter().cycle();
         let mut settled = HashMap::new();
@@ -100,7 +100,7 @@ fn answered(review: &mut Review, second: Option<Score>) -> Vec<(usize, u64)> {
 
 #[test]
 fn two_passes_with_two_lines_mark_the_only_move_that_keeps_the_draw() {
-    let mut review = Review::new(defence(), ReviewOptions::default());
+    let mut review = Review::new(defence(), DEFAULT_NODES);
     let searches = answered(&mut review, Some(Score::Cp(700)));
     assert_eq!(searches, [(5, 40_000), (5, 800_000)]);
     let report = review.report();
@@ -119,7 +119,7 @@ fn two_passes_with_two_lines_mark_the_only_move_that_keeps_the_draw() {
 #[test]
 fn an_equally_good_or_missing_second_line_gives_no_mark() {
     for (second, searches) in [(Some(Score::Cp(30)), 1), (None, 1)] {
-        let mut review = Review::new(defence(), ReviewOptions::default());
+        let mut review = Review::new(defence(), DEFAULT_NODES);
         assert_eq!(answered(&mut review, second).len(), searches);
         assert!(review.report().moves.iter().all(|m| m.mark.is_none()));
     }
@@ -128,7 +128,7 @@ fn an_equally_good_or_missing_second_line_gives_no_mark() {
 #[test]
 fn only_deep_evaluations_with_two_lines_give_a_mark_without_a_search() {
     for (depth, expected) in [(30, Some(Mark::Only)), (12, None)] {
-        let mut review = Review::new(defence(), ReviewOptions::default());
+        let mut review = Review::new(defence(), DEFAULT_NODES);
         let known = |n: usize| {
             let line = if n == 5 {
                 vec!["g7g6".parse().unwrap()]
@@ -149,7 +149,7 @@ fn only_deep_evaluations_with_two_lines_give_a_mark_without_a_search() {
 
 #[test]
 fn repeated_positions_are_searched_once() {
-    let mut review = Review::new(game(), ReviewOptions::default());
+    let mut review = Review::new(game(), DEFAULT_NODES);
     let first: Vec<usize> = review
         .next_pass()
         .into_iter()
@@ -163,7 +163,7 @@ fn repeated_positions_are_searched_once() {
 #[test]
 fn a_loss_of_eight_pawns_is_a_blunder_for_all_sources_of_the_scores() {
     let game = Game::from_uci(None, ["e2e4", "e7e5"]).unwrap();
-    let mut review = Review::new(game, ReviewOptions::default());
+    let mut review = Review::new(game, DEFAULT_NODES);
     let shallow = |cp| {
         Some(KnownEval {
             knodes: Some(3),
@@ -188,7 +188,7 @@ fn a_loss_of_eight_pawns_is_a_blunder_for_all_sources_of_the_scores() {
 #[test]
 fn the_deeper_of_two_evaluations_counts_regardless_of_the_origin() {
     let game = Game::from_uci(None, ["e2e4"]).unwrap();
-    let mut review = Review::new(game, ReviewOptions::default());
+    let mut review = Review::new(game, DEFAULT_NODES);
     let database = KnownEval {
         knodes: Some(3),
         ..KnownEval::cp(90, 9)

@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, anyhow};
-use shakmaty::{Move, Role, uci::UciMove};
+use shakmaty::{KnownOutcome, Move, Role};
 use shelfish::{
     eval::{PositionEval, Score},
     table::{Block, TableError},
@@ -17,7 +17,6 @@ use shelfish_cli::system::ordered::ordered;
 use shelfish_engine::Position;
 
 use super::sample::Sample;
-use crate::game::Outcome;
 
 /// Inverse of the share of games, and of pawn structures of databases, that are held out. Neighbouring positions of a game mostly
 /// share their pawn structure, and a database contains no games.
@@ -77,14 +76,11 @@ pub fn read_games(path: &Path, samples: &mut Vec<Sample>) -> Result<()> {
 fn game(line: &str, held_out: bool, samples: &mut Vec<Sample>) -> Result<()> {
     let mut words: Vec<&str> = line.split(' ').collect();
     let result = words.pop().unwrap_or_default();
-    let result = Outcome::parse(result).with_context(|| {
+    let parsed = result.parse::<KnownOutcome>();
+    let outcome = parsed.with_context(|| {
         format!("expected the result 1-0, 1/2-1/2 or 0-1 at the end, found \"{result}\"")
     })?;
-    let half_points = match result {
-        Outcome::White => 2,
-        Outcome::Draw => 1,
-        Outcome::Black => 0,
-    };
+    let half_points = outcome.winner().map_or(1, |winner| winner.fold_wb(2, 0));
     let (start, moves) = words
         .split_first()
         .context("expected a FEN with _ for spaces, found only a result")?;
@@ -98,10 +94,8 @@ fn game(line: &str, held_out: bool, samples: &mut Vec<Sample>) -> Result<()> {
         let (text, score) = word
             .split_once(':')
             .map_or((*word, None), |(text, score)| (text, Some(score)));
-        let m: Move = text
-            .parse::<UciMove>()
-            .ok()
-            .and_then(|m| m.to_move(position.chess()).ok())
+        let m = position
+            .legal_move(text)
             .with_context(|| format!("ply {}: expected a legal move, found \"{text}\"", ply + 1))?;
         if let Some(score) = score {
             let score: i32 = score.parse().with_context(|| {

@@ -13,8 +13,9 @@ use std::{
     thread,
 };
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 use sha2::{Digest, Sha256};
+use shelfish::digits::hex;
 use shelfish_cli::uci::Setup;
 
 use crate::{root, shelfish, stockfish};
@@ -26,6 +27,8 @@ const EVALS: [&str; 2] = [
     "../shared/data/evals-sf.jsonl.zst",
     "../shared/data/evals-tcec.jsonl.zst",
 ];
+/// PGN file of real games that Stockfish continues.
+const REAL: &str = "../shared/data/games.pgn.zst";
 /// Number of games of each file. The games do not depend on the number of cores.
 const SEEDS: u64 = 5_000;
 /// Number of files of games with random openings, and of files that continue real games.
@@ -41,23 +44,13 @@ const GAMES: &str = "ed5a53d309b52e32ff5b1a9398b5234c6b49faa73f8fb2c91d08a208470
 Examples:
   lab train-net                        # train the network of the repository again, and compare
   lab train-net --write                # replace the network of the repository
-  lab train-net /data/lichess-evals    # train on this database instead of the evaluations, and on the games
-  lab train-net --games GAMES.pgn.zst  # let Stockfish continue these games instead")]
+  lab train-net /data/lichess-evals    # train on this database instead of the evaluations, and on the games")]
 pub struct Args {
     /// Databases to learn from, folders or URLs, instead of the evaluations that the network was trained on
     databases: Vec<String>,
-    /// PGN file of real games that Stockfish continues
-    #[arg(
-        long,
-        value_name = "FILE",
-        default_value = "../shared/data/games.pgn.zst"
-    )]
-    games: PathBuf,
     /// Replace the network of the repository
     #[arg(long)]
     write: bool,
-    #[command(flatten)]
-    plan: training::Plan,
 }
 
 /// Trains the network.
@@ -71,7 +64,7 @@ pub fn run(args: &Args) -> Result<()> {
             .collect::<Result<_>>()?,
         false => args.databases.clone(),
     };
-    let games = games(&home, &args.games)?;
+    let games = games(&home)?;
     let mut samples = Vec::new();
     for name in &databases {
         data::read_database(name, &mut samples)?;
@@ -80,7 +73,7 @@ pub fn run(args: &Args) -> Result<()> {
         data::read_games(path, &mut samples)?;
     }
     println!("{} quiet positions", samples.len());
-    let made = training::train(samples, args.plan).to_bytes();
+    let made = training::train(samples, training::EPOCHS).to_bytes();
     let (network, kept) = (home.join("network.bin"), root().join(NETWORK));
     fs::write(&network, &made)?;
     if made == fs::read(&kept)? {
@@ -120,15 +113,10 @@ fn database(evals: &Path, home: &Path) -> Result<String> {
 }
 
 /// Plays the files of games that do not exist yet. Returns the paths of all files.
-fn games(home: &Path, real: &Path) -> Result<Vec<PathBuf>> {
-    // Files of other real games have other names.
-    let name = real
-        .file_name()
-        .context("expected a file of games")?
-        .to_string_lossy();
+fn games(home: &Path) -> Result<Vec<PathBuf>> {
+    let real = &root().join(REAL);
     let random = (0..FILES).map(|n| (format!("random-{n}.txt"), RANDOM + n * SEEDS, None));
-    let continued =
-        (0..FILES).map(|n| (format!("games-{name}-{n}.txt"), 1 + n * SEEDS, Some(real)));
+    let continued = (0..FILES).map(|n| (format!("games-{n}.txt"), 1 + n * SEEDS, Some(real)));
     let files: Vec<_> = random.chain(continued).collect();
     let engine = &Setup::parse(&format!("{} Hash=2", stockfish()?.display()))?;
     let cores = thread::available_parallelism().map_or(1, usize::from);
@@ -139,7 +127,8 @@ fn games(home: &Path, real: &Path) -> Result<Vec<PathBuf>> {
                 .map(|(name, first, real)| {
                     println!("Stockfish plays {SEEDS} games against itself: {name}");
                     let play = move || {
-                        selfplay::play(engine, *first..first + SEEDS, *real, &home.join(name))
+                        let real = real.map(PathBuf::as_path);
+                        selfplay::play(engine, *first..first + SEEDS, real, &home.join(name))
                     };
                     scope.spawn(play)
                 })
@@ -154,11 +143,7 @@ fn games(home: &Path, real: &Path) -> Result<Vec<PathBuf>> {
     for path in &paths {
         hash.update(fs::read(path)?);
     }
-    let found: String = hash
-        .finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let found = hex(&hash.finalize());
     if found != GAMES {
         println!(
             "The games (SHA-256 {found}) differ from the games that the network was trained on"

@@ -8,17 +8,13 @@ use shelfish_engine::network::{
 };
 
 use super::sample::{NO_RESULT, Sample};
+use super::training::RESULT;
 
 /// Number of parameters: weights of inputs, biases, weights of outputs, biases of outputs.
 pub const PARAMETERS: usize = INPUTS * HIDDEN + HIDDEN + BUCKETS * 2 * HIDDEN + BUCKETS;
 const BIASES: usize = INPUTS * HIDDEN;
 const OUTPUTS: usize = BIASES + HIDDEN;
 const OUTPUT_BIASES: usize = OUTPUTS + BUCKETS * 2 * HIDDEN;
-
-/// Maximum weight of an input, which must fit into a byte.
-const MAX_INPUT: f32 = 127.0 / INPUT_ONE as f32;
-/// Maximum weight of an output.
-const MAX_OUTPUT: f32 = MAX_OUTPUT_WEIGHT as f32 / OUTPUT_ONE as f32;
 
 /// Parameters of the network.
 #[derive(Clone)]
@@ -65,39 +61,34 @@ impl Model {
         let parameters = self.0.iter().enumerate();
         Model(
             parameters
-                .map(|(index, parameter)| Model::integer(index, *parameter) / Model::one(index))
+                .map(|(index, parameter)| Model::integer(index, *parameter) / Model::scale(index).0)
                 .collect(),
         )
     }
 
     /// Returns the integer of a parameter in the format of the engine.
     fn integer(index: usize, parameter: f32) -> f32 {
-        let most = match index {
-            _ if index < BIASES => 127,
-            _ if index < OUTPUTS => 8_191,
-            _ if index < OUTPUT_BIASES => MAX_OUTPUT_WEIGHT,
-            _ => 32_767,
+        let (one, most) = Model::scale(index);
+        (parameter * one).round().clamp(-most, most)
+    }
+
+    /// Returns the integer of the parameter 1 in the format of the engine, and the maximum integer.
+    fn scale(index: usize) -> (f32, f32) {
+        let (one, most) = match index {
+            _ if index < BIASES => (INPUT_ONE, 127),
+            _ if index < OUTPUTS => (INPUT_ONE, 8_191),
+            _ if index < OUTPUT_BIASES => (OUTPUT_ONE, MAX_OUTPUT_WEIGHT),
+            _ => (INPUT_ONE * OUTPUT_ONE, 32_767),
         };
-        (parameter * Model::one(index))
-            .round()
-            .clamp(-most as f32, most as f32)
+        (one as f32, most as f32)
     }
 
-    /// Returns the integer of the parameter 1 in the format of the engine.
-    fn one(index: usize) -> f32 {
-        match index {
-            _ if index < OUTPUTS => INPUT_ONE as f32,
-            _ if index < OUTPUT_BIASES => OUTPUT_ONE as f32,
-            _ => (INPUT_ONE * OUTPUT_ONE) as f32,
-        }
-    }
-
-    /// Returns the maximum absolute value of a parameter.
+    /// Returns the maximum absolute value of a parameter. Only weights are limited.
     pub fn limit(index: usize) -> f32 {
-        match index {
-            _ if index < BIASES => MAX_INPUT,
-            _ if (OUTPUTS..OUTPUT_BIASES).contains(&index) => MAX_OUTPUT,
-            _ => f32::INFINITY,
+        let (one, most) = Model::scale(index);
+        match index < BIASES || (OUTPUTS..OUTPUT_BIASES).contains(&index) {
+            true => most / one,
+            false => f32::INFINITY,
         }
     }
 
@@ -117,11 +108,18 @@ impl Model {
     pub fn output(&self, sample: &Sample) -> f32 {
         let (mut ours, mut theirs) = ([0; 32], [0; 32]);
         let (count, bucket) = sample.inputs(&mut ours, &mut theirs);
-        let (us, them) = (self.sums(&ours[..count]), self.sums(&theirs[..count]));
-        let weights = &self.0[OUTPUTS + bucket * 2 * HIDDEN..][..2 * HIDDEN];
-        dot(&squares(&us), &weights[..HIDDEN])
-            + dot(&squares(&them), &weights[HIDDEN..])
-            + self.0[OUTPUT_BIASES + bucket]
+        let sums = [&ours[..count], &theirs[..count]].map(|inputs| self.sums(inputs));
+        self.weighed(&sums.each_ref().map(squares), bucket)
+    }
+
+    /// Returns the first output weight of a bucket.
+    fn first_output(bucket: usize) -> usize {
+        OUTPUTS + bucket * 2 * HIDDEN
+    }
+
+    fn weighed(&self, [us, them]: &[Sums; 2], bucket: usize) -> f32 {
+        let weights = &self.0[Model::first_output(bucket)..][..2 * HIDDEN];
+        dot(us, &weights[..HIDDEN]) + dot(them, &weights[HIDDEN..]) + self.0[OUTPUT_BIASES + bucket]
     }
 
     /// Adds the gradient of the squared error of a sample, and returns the squared error.
@@ -130,15 +128,9 @@ impl Model {
         let (count, bucket) = sample.inputs(&mut ours, &mut theirs);
         let sides = [&ours[..count], &theirs[..count]];
         let sums = sides.map(|inputs| self.sums(inputs));
-        let squared = [squares(&sums[0]), squares(&sums[1])];
-        let first = OUTPUTS + bucket * 2 * HIDDEN;
-        let weights = [
-            &self.0[first..][..HIDDEN],
-            &self.0[first + HIDDEN..][..HIDDEN],
-        ];
-        let output = dot(&squared[0], weights[0])
-            + dot(&squared[1], weights[1])
-            + self.0[OUTPUT_BIASES + bucket];
+        let squared = sums.each_ref().map(squares);
+        let first = Model::first_output(bucket);
+        let output = self.weighed(&squared, bucket);
         let expected = sigmoid(output);
         let error = expected - target;
         let slope = 2.0 * error * expected * (1.0 - expected);
@@ -154,19 +146,12 @@ impl Model {
                 } else {
                     0.0
                 };
-                back[i] = slope * weights[side][i] * inside;
+                back[i] = slope * self.0[first + side * HIDDEN + i] * inside;
             }
-            let biases = &mut gradient[BIASES..OUTPUTS];
-            biases
-                .iter_mut()
-                .zip(&back)
-                .for_each(|(sum, part)| *sum += part);
-            for &input in sides[side] {
-                let inputs = &mut gradient[usize::from(input) * HIDDEN..][..HIDDEN];
-                inputs
-                    .iter_mut()
-                    .zip(&back)
-                    .for_each(|(sum, part)| *sum += part);
+            let inputs = sides[side].iter().map(|input| usize::from(*input) * HIDDEN);
+            for start in inputs.chain([BIASES]) {
+                let sums = gradient[start..][..HIDDEN].iter_mut();
+                sums.zip(&back).for_each(|(sum, part)| *sum += part);
             }
         }
         error * error
@@ -187,13 +172,13 @@ impl Model {
     }
 }
 
-/// Returns the expected score of a sample: its score, mixed with the result (weight `share`) if the result is known.
-pub fn target(sample: &Sample, share: f32) -> f32 {
+/// Returns the expected score of a sample: its score, mixed with the result if the result is known.
+pub fn target(sample: &Sample) -> f32 {
     let score = sigmoid(f32::from(sample.score) / CENTIPAWNS as f32);
     if sample.result == NO_RESULT {
         return score;
     }
-    score * (1.0 - share) + f32::from(sample.result) / 2.0 * share
+    score * (1.0 - RESULT) + f32::from(sample.result) / 2.0 * RESULT
 }
 
 /// Computes 1 / (1 + e⁻ˣ) with multiplications and divisions only: eˣ = (e^(x/1024))^1024.

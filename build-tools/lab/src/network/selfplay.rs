@@ -44,7 +44,7 @@ pub fn play(engine: &Setup, seeds: Range<u64>, real: Option<&Path>, path: &Path)
         engine.new_game()?;
         let mut search = |game: &Game| {
             let timeout = Duration::from_secs(60);
-            Ok(engine.search(&game.recent_uci(), GO, timeout)?)
+            Ok(engine.search(&game.uci(), GO, timeout)?)
         };
         if let Some(line) = game(&mut search, seed, real)? {
             writeln!(file, "{line}")?;

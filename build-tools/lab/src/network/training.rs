@@ -17,26 +17,19 @@ const DECAY: f32 = 0.01;
 const MOMENTUM: f32 = 0.9;
 const SCALE: f32 = 0.999;
 
-/// Parameters of the training.
-#[derive(clap::Args, Clone, Copy, Debug)]
-pub struct Plan {
-    /// Number of passes over the samples
-    #[arg(long, default_value_t = 32)]
-    pub epochs: usize,
-    /// Weight of the result relative to the score, from 0 to 1
-    #[arg(long, default_value_t = 0.1)]
-    pub result: f32,
-    /// Seed of the initial weights and of the order of samples
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-}
+/// Number of passes over the samples.
+pub const EPOCHS: usize = 32;
+/// Weight of the result relative to the score, from 0 to 1.
+pub const RESULT: f32 = 0.1;
+/// Seed of the initial weights and of the order of samples.
+const SEED: u64 = 1;
 
 /// Trains a model. Prints the errors on training samples and on held-out samples after each epoch.
 ///
 /// The order of `samples` does not matter.
-pub fn train(mut samples: Vec<Sample>, plan: Plan) -> Model {
+pub fn train(mut samples: Vec<Sample>, epochs: usize) -> Model {
     samples.sort_unstable();
-    let mut random = fastrand::Rng::with_seed(plan.seed);
+    let mut random = fastrand::Rng::with_seed(SEED);
     let mut model = Model::random(&mut random);
     let mut order: Vec<u32> = (0..samples.len() as u32)
         .filter(|&index| !samples[index as usize].held_out)
@@ -44,13 +37,13 @@ pub fn train(mut samples: Vec<Sample>, plan: Plan) -> Model {
     let (mut first, mut second) = (vec![0.0; PARAMETERS], vec![0.0; PARAMETERS]);
     let mut gradients = vec![vec![0.0; PARAMETERS]; PARTS];
     model.clear_unused(order.iter().map(|&index| &samples[index as usize]));
-    let steps = plan.epochs * order.len().div_ceil(BATCH);
+    let steps = epochs * order.len().div_ceil(BATCH);
     let (mut step, mut powers) = (0, (1.0, 1.0));
-    for epoch in 1..=plan.epochs {
+    for epoch in 1..=epochs {
         random.shuffle(&mut order);
         let mut error = 0.0;
         for batch in order.chunks(BATCH) {
-            error += learn(&model, &samples, batch, plan.result, &mut gradients);
+            error += learn(&model, &samples, batch, &mut gradients);
             let rate = RATE * falling(step, steps);
             step += 1;
             powers = (powers.0 * MOMENTUM, powers.1 * SCALE);
@@ -71,7 +64,7 @@ pub fn train(mut samples: Vec<Sample>, plan: Plan) -> Model {
                 *parameter = parameter.clamp(-limit, limit);
             }
         }
-        let held = held_out(&model, &samples, plan.result);
+        let held = held_out(&model, &samples);
         println!(
             "epoch {epoch}: error {:.6}, held out {held:.6}",
             error / order.len().max(1) as f64
@@ -79,7 +72,7 @@ pub fn train(mut samples: Vec<Sample>, plan: Plan) -> Model {
     }
     println!(
         "in integers: held out {:.6}",
-        held_out(&model.rounded(), &samples, plan.result)
+        held_out(&model.rounded(), &samples)
     );
     model
 }
@@ -91,13 +84,7 @@ fn falling(step: usize, steps: usize) -> f32 {
 }
 
 /// Computes the gradients of the parts of a batch, and returns the sum of the squared errors.
-fn learn(
-    model: &Model,
-    samples: &[Sample],
-    batch: &[u32],
-    share: f32,
-    gradients: &mut [Vec<f32>],
-) -> f64 {
+fn learn(model: &Model, samples: &[Sample], batch: &[u32], gradients: &mut [Vec<f32>]) -> f64 {
     let parts = batch
         .chunks(batch.len().div_ceil(PARTS))
         .chain(std::iter::repeat(&[][..]));
@@ -107,7 +94,7 @@ fn learn(
                 gradient.fill(0.0);
                 let error = |index: &u32| {
                     let sample = &samples[*index as usize];
-                    f64::from(model.learn(sample, target(sample, share), gradient))
+                    f64::from(model.learn(sample, target(sample), gradient))
                 };
                 part.iter().map(error).sum::<f64>()
             })
@@ -121,12 +108,12 @@ fn learn(
 }
 
 /// Returns the mean squared error on held-out samples.
-pub fn held_out(model: &Model, samples: &[Sample], share: f32) -> f64 {
+fn held_out(model: &Model, samples: &[Sample]) -> f64 {
     let errors = samples
         .iter()
         .filter(|sample| sample.held_out)
         .map(|sample| {
-            let error = sigmoid(model.output(sample)) - target(sample, share);
+            let error = sigmoid(model.output(sample)) - target(sample);
             f64::from(error) * f64::from(error)
         });
     let (sum, count) = errors.fold((0.0, 0usize), |(sum, count), error| {
@@ -153,16 +140,11 @@ mod tests {
         };
         let samples: Vec<Sample> = known.map(|one| sample(one, false)).repeat(100);
         let held: Vec<Sample> = known.map(|one| sample(one, true)).to_vec();
-        let plan = Plan {
-            epochs: 200,
-            result: 0.3,
-            seed: 1,
-        };
-        let model = train(samples.clone(), plan);
-        let turned = train(samples.into_iter().rev().collect(), plan);
+        let model = train(samples.clone(), 200);
+        let turned = train(samples.into_iter().rev().collect(), 200);
         assert!(model.to_bytes() == turned.to_bytes());
-        let start = Model::random(&mut fastrand::Rng::with_seed(1));
-        let [before, after] = [&start, &model].map(|model| held_out(model, &held, plan.result));
+        let start = Model::random(&mut fastrand::Rng::with_seed(SEED));
+        let [before, after] = [&start, &model].map(|model| held_out(model, &held));
         assert!(after < before / 2.0, "{before} {after}");
     }
 }

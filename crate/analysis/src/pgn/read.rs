@@ -10,8 +10,11 @@ use super::text::without_number;
 use super::{Line, MAX_BYTES, MAX_DEPTH, MAX_MOVES, Note, PgnGame, Skipped, Step};
 use crate::Game;
 
+/// Dashes that stand for a hyphen or a minus sign.
+const DASHES: [char; 3] = ['–', '—', '−'];
+
 /// Signs after moves, and their numeric annotation glyphs.
-const SIGNS: [(&str, u8); 33] = [
+const SIGNS: [(&str, u8); 30] = [
     ("!", 1),
     ("?", 2),
     ("!!", 3),
@@ -31,13 +34,10 @@ const SIGNS: [(&str, u8); 33] = [
     ("⩱", 15),
     ("±", 16),
     ("+/-", 16),
-    ("+/−", 16),
     ("∓", 17),
     ("-/+", 17),
     ("+-", 18),
-    ("+−", 18),
     ("-+", 19),
-    ("−+", 19),
     ("⨀", 22),
     ("⟳", 32),
     ("→", 36),
@@ -47,32 +47,20 @@ const SIGNS: [(&str, u8); 33] = [
     ("TN", 146),
 ];
 
-/// Spellings of results, and their standard spelling.
-const RESULTS: [(&str, &str); 13] = [
-    ("1-0", "1-0"),
-    ("0-1", "0-1"),
-    ("1/2-1/2", "1/2-1/2"),
-    ("1/2", "1/2-1/2"),
-    ("0.5-0.5", "1/2-1/2"),
-    ("½-½", "1/2-1/2"),
-    ("½", "1/2-1/2"),
-    ("1–0", "1-0"),
-    ("0–1", "0-1"),
-    ("1/2–1/2", "1/2-1/2"),
-    ("½–½", "1/2-1/2"),
-    ("1—0", "1-0"),
-    ("*", "*"),
-];
-
 /// Returns the standard spelling of a result: `1-0`, `0-1`, `1/2-1/2` or `*`. `1/2` and `½-½` are draws too. Returns `None` for
 /// other text.
 pub fn result(written: &str) -> Option<&'static str> {
-    if !written.starts_with(['0', '1', '*', '½']) {
+    const ENDS: [char; 6] = ['0', '1', '2', '5', '½', '*'];
+    if !written.starts_with(ENDS) || !written.ends_with(ENDS) {
         return None;
     }
-    RESULTS
-        .into_iter()
-        .find_map(|(other, result)| (other == written).then_some(result))
+    match &*written.replace(DASHES, "-").replace('½', "1/2") {
+        "1-0" => Some("1-0"),
+        "0-1" => Some("0-1"),
+        "1/2-1/2" | "1/2" | "0.5-0.5" => Some("1/2-1/2"),
+        "*" => Some("*"),
+        _ => None,
+    }
 }
 
 /// Returns whether a value of the tag `Variant` names a game with the rules of chess.
@@ -559,6 +547,7 @@ fn is_number(word: &str) -> bool {
 }
 
 fn sign_of(text: &str) -> Option<u8> {
+    let text = text.replace(DASHES, "-");
     SIGNS
         .into_iter()
         .find(|(sign, _)| *sign == text)

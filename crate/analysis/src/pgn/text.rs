@@ -33,7 +33,9 @@ pub struct GameText {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct GameTexts<R: Read> {
-    input: BufReader<Utf8<R>>,
+    input: BufReader<R>,
+    /// Decodes two bytes of UTF-16.
+    unit: Option<fn([u8; 2]) -> u16>,
     /// Text that was read too far and is read again, and the number of its bytes that were read again.
     again: (Vec<u8>, usize),
     /// The current line, and the number of its bytes that belong to games that are over.
@@ -80,7 +82,8 @@ impl<R: Read> GameTexts<R> {
     /// Creates an iterator over the games of a text.
     pub fn new(input: R) -> GameTexts<R> {
         GameTexts {
-            input: BufReader::with_capacity(1 << 17, Utf8::new(input)),
+            input: BufReader::with_capacity(1 << 17, input),
+            unit: None,
             again: (Vec::new(), 0),
             line: Vec::new(),
             at: 0,
@@ -264,6 +267,9 @@ impl<R: Read> GameTexts<R> {
     /// the input.
     fn read_line(&mut self) -> io::Result<()> {
         self.line.clear();
+        if self.lines == 0 {
+            self.read_mark()?;
+        }
         (self.at, self.lines) = (0, self.lines + 1);
         let (again, read) = &mut self.again;
         let rest = &again[*read..];
@@ -273,6 +279,9 @@ impl<R: Read> GameTexts<R> {
         *read += length;
         if end.is_some() {
             return Ok(());
+        }
+        if let Some(unit) = self.unit {
+            return self.read_utf16(unit);
         }
         loop {
             let bytes = match self.input.fill_buf() {
@@ -298,6 +307,42 @@ impl<R: Read> GameTexts<R> {
                 return Ok(());
             }
         }
+    }
+
+    /// Reads the first two bytes, which are a mark if the text is UTF-16.
+    fn read_mark(&mut self) -> io::Result<()> {
+        let mut start = Vec::new();
+        self.input.by_ref().take(2).read_to_end(&mut start)?;
+        match start[..] {
+            [0xff, 0xfe] => self.unit = Some(u16::from_le_bytes),
+            [0xfe, 0xff] => self.unit = Some(u16::from_be_bytes),
+            _ => self.again.0 = start,
+        }
+        Ok(())
+    }
+
+    fn read_utf16(&mut self, unit: fn([u8; 2]) -> u16) -> io::Result<()> {
+        let (mut units, mut pair) = (Vec::new(), [0; 2]);
+        loop {
+            match self.input.read_exact(&mut pair) {
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break,
+                read => read?,
+            }
+            let found = unit(pair);
+            if std::mem::take(&mut self.is_after_cr) && found == u16::from(b'\n') {
+                continue;
+            }
+            self.is_after_cr = found == u16::from(b'\r');
+            if self.is_after_cr || found == u16::from(b'\n') {
+                units.push(b'\n'.into());
+                break;
+            }
+            if units.len() <= MAX_BYTES {
+                units.push(found);
+            }
+        }
+        self.line.extend(String::from_utf16_lossy(&units).bytes());
+        Ok(())
     }
 }
 
@@ -379,78 +424,4 @@ fn windows_1252(bytes: &[u8]) -> String {
         byte => char::from(*byte),
     };
     bytes.iter().map(decode).collect()
-}
-
-/// Converts UTF-16 with a byte order mark to UTF-8, and passes other bytes on.
-struct Utf8<R> {
-    input: R,
-    is_begun: bool,
-    /// Reads two bytes of UTF-16.
-    unit: Option<fn([u8; 2]) -> u16>,
-    /// Bytes that are not decoded yet.
-    bytes: Vec<u8>,
-    /// Decoded bytes that are not taken yet, in reverse.
-    ready: Vec<u8>,
-}
-
-impl<R: Read> Utf8<R> {
-    fn new(input: R) -> Utf8<R> {
-        Utf8 {
-            input,
-            is_begun: false,
-            unit: None,
-            bytes: Vec::new(),
-            ready: Vec::new(),
-        }
-    }
-
-    /// Decodes more bytes. Returns false at the end.
-    fn decode(&mut self) -> io::Result<bool> {
-        let mut chunk = [0; 4096];
-        let length = self.input.read(&mut chunk)?;
-        self.bytes.extend_from_slice(&chunk[..length]);
-        if !self.is_begun {
-            if length > 0 && self.bytes.len() < 2 {
-                return Ok(true);
-            }
-            self.is_begun = true;
-            self.unit = match self.bytes[..] {
-                [0xff, 0xfe, ..] => Some(u16::from_le_bytes),
-                [0xfe, 0xff, ..] => Some(u16::from_be_bytes),
-                _ => None,
-            };
-        }
-        let Some(unit) = self.unit else {
-            self.ready = self.bytes.drain(..).rev().collect();
-            return Ok(length > 0);
-        };
-        let pairs = self.bytes.chunks_exact(2);
-        let mut units: Vec<u16> = pairs.map(|pair| unit([pair[0], pair[1]])).collect();
-        // The first half of a character waits for the second.
-        if length > 0
-            && units
-                .last()
-                .is_some_and(|unit| (0xd800..0xdc00).contains(unit))
-        {
-            units.pop();
-        }
-        self.bytes.drain(..2 * units.len());
-        self.ready = String::from_utf16_lossy(&units).into_bytes();
-        self.ready.reverse();
-        Ok(length > 0)
-    }
-}
-
-impl<R: Read> Read for Utf8<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.is_begun && self.unit.is_none() && self.ready.is_empty() {
-            return self.input.read(buffer);
-        }
-        while self.ready.is_empty() && self.decode()? {}
-        let length = self.ready.len().min(buffer.len());
-        for byte in &mut buffer[..length] {
-            *byte = self.ready.pop().unwrap_or_default();
-        }
-        Ok(length)
-    }
 }

@@ -12,7 +12,7 @@ use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Move, Position};
 use shelfish_analysis::pgn::{self, GameText, GameTexts, Line, Note, PgnGame, Skipped};
 use shelfish_analysis::{
-    Game, GameError, KnownEval, Origin, ReportError, Review, ReviewOptions, Score, Sequence,
+    DEFAULT_NODES, Game, GameError, KnownEval, Origin, ReportError, Review, Score, Sequence,
 };
 use shelfish_wasm_shared::{WasmError, to_js};
 use wasm_bindgen::prelude::*;
@@ -153,12 +153,13 @@ impl GameReview {
     /// Creates a review of a game, whose moves are in UCI, separated by spaces. With `nodes` 0, the number of nodes is the default.
     #[wasm_bindgen(constructor)]
     pub fn new(fen: Option<String>, moves: &str, nodes: f64) -> Result<GameReview, JsValue> {
-        let mut options = ReviewOptions::default();
-        if nodes > 0.0 {
-            options.nodes = nodes as u64;
-        }
+        let nodes = if nodes > 0.0 {
+            nodes as u64
+        } else {
+            DEFAULT_NODES
+        };
         Ok(GameReview {
-            review: Review::new(game(fen.as_deref(), moves)?, options),
+            review: Review::new(game(fen.as_deref(), moves)?, nodes),
         })
     }
 

@@ -17,7 +17,7 @@ use shelfish::eval::PositionEval;
 use shelfish::position::Position;
 use shelfish::reader::Options;
 use shelfish_analysis::pgn::{self, GameTexts, PgnGame};
-use shelfish_analysis::{KnownEval, Review, ReviewOptions, annotate_review};
+use shelfish_analysis::{DEFAULT_NODES, KnownEval, Review, annotate_review};
 use shelfish_endgames::{EndgameError, Outcome as EndgameOutcome, Probe};
 use tokio::runtime::Runtime;
 
@@ -392,10 +392,10 @@ fn analyse_batch(
                 shown(error)
             );
         }
-        let options = engines
+        let nodes = engines
             .as_ref()
-            .map_or_else(ReviewOptions::default, |engines| engines.options());
-        let mut review = Review::new(game.game.clone(), options);
+            .map_or(DEFAULT_NODES, |engines| engines.nodes);
+        let mut review = Review::new(game.game.clone(), nodes);
         review.give(&known)?;
         match exact.next() {
             None => {}

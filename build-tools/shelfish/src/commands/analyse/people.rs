@@ -5,9 +5,10 @@ use std::io::{self, Write};
 use shakmaty::Chess;
 use shakmaty::san::SanPlus;
 use shelfish::eval::Score;
-use shelfish_analysis::chances::INITIAL;
 use shelfish_analysis::explanation::number;
-use shelfish_analysis::{Judgment, KnownEval, Mark, MoveReport, PhaseAccuracy, Report, SideReport};
+use shelfish_analysis::{
+    INITIAL, Judgment, KnownEval, Mark, MoveReport, PhaseAccuracy, Report, SideReport,
+};
 
 use super::Entry;
 use crate::terminal::shown::shown;

@@ -10,7 +10,7 @@ use crate::uci::{Engine, Setup};
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Color, Position as _};
 use shelfish::position::Position;
-use shelfish_analysis::{DEFAULT_NODES, KnownEval, Origin, Review, ReviewOptions, Score, Sequence};
+use shelfish_analysis::{DEFAULT_NODES, KnownEval, Origin, Review, Score, Sequence};
 use shelfish_engine::{Bound, Game, Histories, Limits, Line, Silent, Table, UciScore, search};
 
 use crate::BoxError;
@@ -68,7 +68,8 @@ enum Searcher {
 /// Engines that search in parallel.
 pub struct Engines {
     searchers: Vec<Searcher>,
-    nodes: u64,
+    /// Nodes of the third pass.
+    pub nodes: u64,
     quiet: bool,
 }
 
@@ -113,13 +114,6 @@ impl Args {
 }
 
 impl Engines {
-    /// Returns the options of a review.
-    pub fn options(&self) -> ReviewOptions {
-        let mut options = ReviewOptions::default();
-        options.nodes = self.nodes;
-        options
-    }
-
     /// Searches until the review is settled.
     pub fn settle(&mut self, review: &mut Review) -> Result<(), BoxError> {
         loop {
