@@ -98,7 +98,6 @@ for (const document of guides) {
       const env = {
         ...process.env,
         PATH: `${dirname(SHELFISH)}${delimiter}${process.env.PATH}`,
-        XDG_CACHE_HOME: join(folder, "cache"),
       };
       for (const { language, note, code } of own) {
         if (language === "jsonl") {

@@ -7,20 +7,18 @@ use std::fmt::Debug;
 use std::fs;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
 
 use fastrand::Rng;
 use shelfish::eval::PositionEval;
 use shelfish::leb128;
 use shelfish::played::Played;
 use shelfish::position::Position;
-use shelfish::reader::{Cache, Reader};
+use shelfish::reader::Reader;
 use shelfish::source::integrity::{Integrity, Pin};
 use shelfish::source::memory::Memory;
 use shelfish::table::{Block, Chunk, Manifest, Page, Record};
 use shelfish_attack::columns::sealed;
 use shelfish_attack::manifest;
-use shelfish_cli::database::cache::DiskCache;
 use shelfish_cli::database::wait;
 use shelfish_cli::evaluations::{Options, build};
 use shelfish_cli::games;
@@ -285,16 +283,10 @@ fn places<R: Record>(files: &Files) -> Vec<Place> {
 async fn answers<R: Record>(
     files: &Files,
     pin: Option<Pin>,
-    cache: Option<Arc<dyn Cache>>,
     positions: &[Position],
 ) -> Result<Vec<Result<Option<R>, ()>>, ()> {
     let reader = Reader::builder(Memory::new(files.clone()));
-    let reader = reader
-        .pin(pin)
-        .cache(cache)
-        .open::<R>()
-        .await
-        .map_err(drop)?;
+    let reader = reader.pin(pin).open::<R>().await.map_err(drop)?;
     Ok(reader
         .lookup_many(positions)
         .await
@@ -332,10 +324,10 @@ fn flip_database<R: Record + PartialEq + Debug>(
         let positions: Vec<Position> = [place, place, other]
             .map(|(_, _, positions)| random.choice(positions).unwrap().clone())
             .to_vec();
-        let expected = wait(answers::<R>(files, None, None, &positions))
+        let expected = wait(answers::<R>(files, None, &positions))
             .unwrap()
             .unwrap();
-        match wait(answers::<R>(&damaged, pin.clone(), None, &positions)).unwrap() {
+        match wait(answers::<R>(&damaged, pin.clone(), &positions)).unwrap() {
             Ok(found) => found
                 .into_iter()
                 .zip(&expected)
@@ -391,53 +383,6 @@ fn a_flip_or_cut_in_a_book_gives_the_right_answer_or_an_error() {
         details,
         ..games::Selection::default()
     };
-    games::build(&options.table, &selection, false).unwrap();
+    games::build(&options.table, &selection).unwrap();
     flip_database::<Played>(&folder(&options.table.out), false, "a book", flips(15_000));
-}
-
-#[test]
-fn a_flip_or_cut_in_the_cache_on_the_disk_gives_the_right_answer() {
-    let files = built("../../tests/data/evaluations.jsonl.zst", |_| {});
-    let places = places::<PositionEval>(&files);
-    let root = tempfile::tempdir().unwrap();
-    let cache = || -> Option<Arc<dyn Cache>> {
-        Some(Arc::new(
-            DiskCache::open(root.path(), "damage", 64 << 20).unwrap(),
-        ))
-    };
-    let all: Vec<Position> = places
-        .iter()
-        .map(|(_, _, positions)| positions[0].clone())
-        .collect();
-    let expected = wait(answers::<PositionEval>(&files, None, cache(), &all))
-        .unwrap()
-        .unwrap();
-    let dir = fs::read_dir(root.path())
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .find(|path| path.is_dir())
-        .unwrap();
-    let whole = folder(&dir);
-    assert!(whole.len() > 3, "the manifest and blocks are in the cache");
-    let names: Vec<&String> = whole.keys().collect();
-    let mut random = random("the cache on the disk");
-    let (mut counts, count) = (Counts::default(), flips(10_000));
-    for _ in 0..count {
-        let name = random.choice(&names).unwrap();
-        let mut bytes = whole[*name].clone();
-        if random.u8(..10) == 0 {
-            // A whole file in the place of another.
-            bytes.clone_from(&whole[*random.choice(&names).unwrap()]);
-        } else {
-            damage(&mut bytes, &mut random);
-        }
-        fs::write(dir.join(name), bytes).unwrap();
-        let found = wait(answers::<PositionEval>(&files, None, cache(), &all))
-            .unwrap()
-            .unwrap();
-        assert_eq!(found, expected, "{name}: the host has the right bytes");
-        counts.right += found.len();
-        fs::write(dir.join(name), &whole[*name]).unwrap();
-    }
-    counts.print("the cache on the disk", count);
 }

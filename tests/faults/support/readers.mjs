@@ -227,10 +227,10 @@ const clean = Object.fromEntries(
 );
 
 /** Starts the program. */
-function program(/** @type {string[]} */ args) {
+function program(/** @type {string[]} */ args, /** @type {number} */ timeout) {
   return spawn(SHELFISH, args, {
     stdio: ["ignore", "pipe", "pipe"],
-    env: clean,
+    env: { ...clean, SHELFISH_TIMEOUT: String(timeout) },
   });
 }
 
@@ -248,13 +248,11 @@ const eachTime = {
   start: async () => ({
     begin: async ({ kind, url, integrity, timeout }) => {
       const command =
-        kind === "book"
-          ? ["explore"]
-          : ["lookup", "--all", "--chess960", "--cache-size", "0"];
+        kind === "book" ? ["explore"] : ["lookup", "--all", "--chess960"];
       const database = integrity === undefined ? url : `${url}#${integrity}`;
-      const options = ["-d", database, "--timeout", String(timeout), "--json"];
+      const options = ["-d", database, "--json"];
       const ask = async () => {
-        const child = program([...command, ...options, fen]);
+        const child = program([...command, ...options, fen], timeout);
         const [out, err] = [collected(child.stdout), collected(child.stderr)];
         const ended = once(child, "close").then(([code]) =>
           code === 0
@@ -319,22 +317,12 @@ const served = {
       const database = isBook
         ? [join(ROOT, "tests/data/database/db"), "--book", url]
         : [url + pin];
-      const args = [
-        "serve",
-        ...database,
-        "--api",
-        "--port",
-        "0",
-        "--timeout",
-        String(timeout),
-        "--cache-size",
-        "0",
-      ];
+      const args = ["serve", ...database, "--api", "--port", "0"];
       /** @type {{ child: ReturnType<typeof program>, err: { text: string }, url: string } | undefined} */
       let server;
       /** Starts the server, again if it could not be started. @returns {Promise<Outcome | undefined>} */
       const open = async () => {
-        const child = program(args);
+        const child = program(args, timeout);
         const err = collected(child.stderr);
         const lines = createInterface(child.stdout);
         const first = once(lines, "line").then(([line]) => String(line));

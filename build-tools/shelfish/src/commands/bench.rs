@@ -98,11 +98,7 @@ pub async fn measure(
     games: &[Vec<Position>],
     is_warm: bool,
 ) -> Result<[f64; QUANTITIES.len()], BoxError> {
-    let open = || {
-        source
-            .clone()
-            .reader::<PositionEval>(Options::default(), None)
-    };
+    let open = || source.clone().reader::<PositionEval>(Options::default());
     // Reports what a book is for.
     database::manifest::<PositionEval>(source).await?;
     let mut reader = open().await?;

@@ -32,7 +32,7 @@ use crate::evaluations::parts::{MAX_PARTS, Plan};
 use crate::evaluations::{Counts, OverLimit};
 use crate::input::lines::Chunk;
 use crate::input::{DumpKind, Dumps, Input, InputError, MAX_WINDOW_LOG};
-use crate::store::{Address, Settings, Store};
+use crate::store::{Address, Store};
 use crate::system::ordered::ordered;
 use crate::system::output;
 use crate::system::output::named;
@@ -625,7 +625,7 @@ impl Target {
         let Some(dir) = address.folder() else {
             return Ok(Target {
                 scratch: tempfile::tempdir()?,
-                to: Destination::Bucket(Box::new(Store::open(address, Settings::default())?)),
+                to: Destination::Bucket(Box::new(Store::open(address)?)),
             });
         };
         let name = dir.display();
@@ -702,7 +702,7 @@ impl fmt::Display for Sealed {
 /// Merges the fragments of all parts into the manifest.
 fn seal(args: &SealArgs) -> Result<Sealed, BoxError> {
     let plan = Plan::read(&args.common.plan)?;
-    let store = Store::open(&args.database, Settings::default())?;
+    let store = Store::open(&args.database)?;
     let sealed = database::wait(write_manifest(&store, &plan))??;
     if let Some(dir) = args.database.folder() {
         remove_leftovers(&dir.join(plan.folder()));

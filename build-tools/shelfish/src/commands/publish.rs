@@ -6,13 +6,11 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use indicatif::HumanBytes;
-use shelfish::source::retry::RetryPolicy;
 use thiserror::Error;
 
 use crate::Outcome;
 use crate::publish::{Options, Prune, Replaces, Report, publish};
-use crate::store::{Address, Settings};
-use crate::system::{MAX_RETRIES, size};
+use crate::store::Address;
 use crate::terminal::report;
 use crate::terminal::shown::shown;
 
@@ -72,18 +70,6 @@ pub struct Args {
     /// Fail if the published database has more positions and the new database lacks more than this share of them
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     max_loss: Option<f64>,
-    /// Replace the manifest without a condition, for stores without conditional writes
-    #[arg(long)]
-    unconditional: bool,
-    /// Maximum number of retries of a request, with increasing delays
-    #[arg(long, value_name = "N", default_value_t = MAX_RETRIES)]
-    retries: u8,
-    /// Number of files that are sent in parallel; each file takes the memory of two parts
-    #[arg(short, long, value_name = "N", default_value_t = crate::publish::JOBS as u16, value_parser = clap::value_parser!(u16).range(1..=64))]
-    jobs: u16,
-    /// Size of the parts in which larger files are sent, in MiB if SIZE has no unit; S3 needs at least 5 MiB
-    #[arg(long, value_name = "SIZE", default_value = "8MiB", value_parser = size::within(1, 1 << 30))]
-    part_size: u64,
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
@@ -116,13 +102,6 @@ impl Args {
         Options {
             dir: self.dir,
             to: self.to,
-            settings: Settings {
-                unconditional: self.unconditional,
-                retry: RetryPolicy::default().with_max_retries(self.retries.into()),
-                part: Some(self.part_size),
-                timeout: None,
-            },
-            jobs: self.jobs.into(),
             prune: self.prune.then_some(Prune {
                 keep: self.keep as usize,
                 grace: self.grace,

@@ -129,7 +129,7 @@ impl<R: Record> Database<R> {
         let runtime = runtime.map_err(|error| BlockingError::Runtime(Arc::new(error)))?;
         let is_near = source.is_directory();
         let reader = async move {
-            match tokio::time::timeout(TIMEOUT, source.reader(Options::default(), None)).await {
+            match tokio::time::timeout(TIMEOUT, source.reader(Options::default())).await {
                 Ok(reader) => reader
                     .map(Arc::new)
                     .map_err(|error| BlockingError::Open(error.into())),

@@ -7,20 +7,7 @@ use shakmaty::Chess;
 use shelfish::source::{Source as _, SourceErrorKind};
 use shelfish_endgames::{EndgameError, Endgames, Probe, ProbedMove, Tables, read_index};
 
-use super::cache;
-use super::{DatabaseSource, DatabaseSourceError, address};
-
-/// Options for endgame tables.
-#[derive(clap::Args, Clone, Debug)]
-#[group(id = "endgames_args")]
-pub struct Args {
-    /// Syzygy tables: a directory, or a URL with https://, s3:// or gs:// and an index by `shelfish endgames index`
-    #[arg(short = 'd', long = "endgames", value_name = "DIR_OR_URL", value_parser = address)]
-    pub tables: String,
-    /// Seconds that a host has for an answer, plus a second for every 16 KiB
-    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
-    pub timeout: u64,
-}
+use super::{DatabaseSource, DatabaseSourceError};
 
 /// Error of tables that cannot be opened.
 #[derive(Debug, thiserror::Error)]
@@ -45,9 +32,6 @@ pub enum OpenEndgamesError {
     /// The index of a host cannot be read.
     #[error(transparent)]
     Index(EndgameError),
-    /// The cache cannot be opened.
-    #[error(transparent)]
-    Cache(io::Error),
     /// A hash follows the address.
     #[error(
         "found #sha256-... after the address, but endgame tables have no manifest: remove the hash"
@@ -100,15 +84,8 @@ impl EndgameTables {
     }
 
     /// Opens the tables of an address.
-    pub async fn open(
-        args: &Args,
-        cache: &cache::Args,
-    ) -> Result<EndgameTables, OpenEndgamesError> {
-        let source = super::Args {
-            database: args.tables.clone(),
-            timeout: args.timeout,
-        }
-        .source()?;
+    pub async fn open(address: &str) -> Result<EndgameTables, OpenEndgamesError> {
+        let source = super::Args::of(address).source()?;
         if source.is_pinned() {
             return Err(OpenEndgamesError::Pinned);
         }
@@ -116,9 +93,8 @@ impl EndgameTables {
             return folder(source.locate("").into()).map(EndgameTables::Folder);
         }
         let index = read_index(&source).await?;
-        let cache = cache.open(&source).map_err(OpenEndgamesError::Cache)?;
         Ok(EndgameTables::Remote(Box::new(Endgames::new(
-            source, index, cache,
+            source, index, None,
         ))))
     }
 

@@ -1,17 +1,14 @@
 //! Databases in directories, on hosts and in buckets.
 
 pub mod blocking;
-pub mod cache;
 pub mod endgames;
 mod open_error;
 pub mod scan;
 
 use std::future::Future;
 use std::ops::Range;
-use std::sync::Arc;
-use std::time::Duration;
 
-use shelfish::reader::{Cache, Options, ReadError, Reader};
+use shelfish::reader::{Options, ReadError, Reader};
 use shelfish::source::file::Directory;
 use shelfish::source::host::{self, Host, HostError};
 use shelfish::source::integrity::{Integrity, IntegrityError, Pin};
@@ -21,9 +18,10 @@ use shelfish::table::{Manifest, Record};
 
 pub use open_error::OpenError;
 
-use crate::store::{Address, AddressError, Objects, Settings, StoreError};
+use crate::store::{Address, AddressError, Objects, StoreError};
 pub use crate::system::manifest::{Kind, parse_manifest};
-use crate::system::url::{is_http, scheme, without_password};
+use crate::system::timeout;
+use crate::system::url::{is_http, scheme};
 
 /// Options for the source of a database.
 #[derive(clap::Args, Clone, Debug)]
@@ -33,9 +31,6 @@ pub struct Args {
     /// manifest with this hash, as printed by `shelfish build` and `stats`
     #[arg(short, long, value_name = "DIR_OR_URL", value_parser = address)]
     pub database: String,
-    /// Seconds that a host has for an answer, plus a second for every 16 KiB
-    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
-    pub timeout: u64,
 }
 
 /// Error of an invalid address of a database.
@@ -95,7 +90,6 @@ impl Args {
     pub fn of(database: &str) -> Args {
         Args {
             database: database.to_owned(),
-            timeout: 20,
         }
     }
 
@@ -107,37 +101,24 @@ impl Args {
             folder.is_empty() || folder.ends_with(['/', std::path::MAIN_SEPARATOR])
         });
         let text = folder.unwrap_or(database);
-        let timeout = Duration::from_secs(self.timeout);
         let files = match scheme(text) {
             Some(found) if is_store(found) => {
                 let address = Address::parse(text)?;
-                let retry = RetryPolicy::default();
-                let settings = Settings {
-                    timeout: Some(timeout),
-                    retry,
-                    ..Settings::default()
-                };
                 match address.folder() {
                     Some(folder) => Files::Directory(Directory::new(folder)),
-                    None => Files::Bucket(Objects::open(&address, settings)?),
+                    None => Files::Bucket(Objects::open(
+                        &address,
+                        RetryPolicy::default().with_total_time(timeout()),
+                    )?),
                 }
             }
             Some(_) => {
-                let options = host::Options::default().with_timeout(timeout);
+                let options = host::Options::default().with_timeout(timeout());
                 Files::Host(Host::new(text, options)?)
             }
             None => Files::Directory(Directory::new(if text.is_empty() { "." } else { text })),
         };
-        let origin = match &files {
-            Files::Directory(_) => text.to_owned(),
-            Files::Host(_) => without_password(text.trim_end_matches('/')),
-            Files::Bucket(objects) => objects.origin(),
-        };
-        Ok(DatabaseSource {
-            files,
-            origin,
-            integrity,
-        })
+        Ok(DatabaseSource { files, integrity })
     }
 }
 
@@ -145,7 +126,6 @@ impl Args {
 #[derive(Clone, Debug)]
 pub struct DatabaseSource {
     files: Files,
-    origin: String,
     integrity: Option<Integrity>,
 }
 
@@ -162,12 +142,6 @@ impl DatabaseSource {
         matches!(self.files, Files::Directory(_))
     }
 
-    /// Returns a text that identifies the origin of the bytes: the server, the account and the folder. A URL alone does not
-    /// identify it, because the environment names the servers of buckets.
-    pub fn origin(&self) -> &str {
-        &self.origin
-    }
-
     /// Returns whether the manifest is pinned, so that readers must compare the hashes of pages and blocks.
     pub fn is_pinned(&self) -> bool {
         self.integrity.is_some()
@@ -177,15 +151,9 @@ impl DatabaseSource {
     pub async fn reader<R: Record>(
         self,
         options: Options,
-        cache: Option<Arc<dyn Cache>>,
     ) -> Result<Reader<DatabaseSource, R>, ReadError> {
         let pin = self.integrity.map(Pin::from);
-        Reader::builder(self)
-            .options(options)
-            .cache(cache)
-            .pin(pin)
-            .open()
-            .await
+        Reader::builder(self).options(options).pin(pin).open().await
     }
 }
 
@@ -296,13 +264,7 @@ mod tests {
 
     #[test]
     fn schemes_ignore_case_and_unknown_schemes_are_reported() -> Test {
-        let place = |database: &str| {
-            Args {
-                timeout: 1,
-                ..Args::of(database)
-            }
-            .source()
-        };
+        let place = |database: &str| Args::of(database).source();
         for (url, base) in [
             ("http://x", "http://x/"),
             ("HTTP://x/", "HTTP://x/"),

@@ -21,7 +21,7 @@ use shelfish::table::{Manifest, Shard};
 use tokio::sync::watch;
 
 use crate::database::{self, parse_manifest};
-use crate::store::{Address, Current, Kind, Settings, Store, StoreError, StoreErrorKind};
+use crate::store::{Address, Current, Kind, Store, StoreError, StoreErrorKind};
 use crate::system::signals::{self, Takeover};
 use crate::terminal::progress::{Progress, Work};
 use crate::terminal::shown::hexadecimal;
@@ -38,10 +38,6 @@ pub struct Options {
     pub dir: PathBuf,
     /// Destination.
     pub to: Address,
-    /// Settings of the store.
-    pub settings: Settings,
-    /// Number of files that are sent in parallel.
-    pub jobs: usize,
     /// Rules for the removal of old databases.
     pub prune: Option<Prune>,
     /// Whether to only print the plan.
@@ -64,8 +60,6 @@ impl Options {
         Options {
             dir,
             to,
-            settings: Settings::default(),
-            jobs: JOBS,
             prune: None,
             dry_run: false,
             pages: false,
@@ -77,8 +71,8 @@ impl Options {
     }
 }
 
-/// Default number of files that are sent in parallel.
-pub const JOBS: usize = 4;
+/// Number of files that are sent in parallel.
+const JOBS: usize = 4;
 
 /// Condition on the manifest that a publication replaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -175,20 +169,13 @@ async fn run(options: &Options, stop: &watch::Sender<bool>) -> Result<Report, Pu
             return Err(PublishError::Itself(options.dir.clone()));
         }
     }
-    let store = Store::open(&options.to, options.settings)?;
+    let store = Store::open(&options.to)?;
     let before = store.read(Manifest::FILE).await?;
     let old = before
         .as_ref()
         .map(|before| published(&store, before))
         .transpose()?;
-    let plan = plan::plan(
-        &store,
-        &local,
-        old.as_ref(),
-        options.jobs,
-        SystemTime::now(),
-    )
-    .await?;
+    let plan = plan::plan(&store, &local, old.as_ref(), SystemTime::now()).await?;
     if options.pages {
         plan.check_pages(&local)?;
     }
@@ -256,7 +243,7 @@ async fn run(options: &Options, stop: &watch::Sender<bool>) -> Result<Report, Pu
             .map(|entry| entry.bytes)
             .fold(0, u64::saturating_add);
         if !options.dry_run {
-            prune::remove(&store, &found, &local.bytes, options.jobs).await?;
+            prune::remove(&store, &found, &local.bytes).await?;
         }
     }
     report.seconds = start.elapsed().as_secs_f64();
@@ -281,7 +268,7 @@ fn loss(published: u64, new: u64) -> f64 {
 }
 
 /// Returns the hash of the published manifest.
-pub fn current(to: &Address, settings: Settings) -> Result<Option<String>, PublishError> {
+pub fn current(to: &Address) -> Result<Option<String>, PublishError> {
     if to
         .folder()
         .is_some_and(|folder| !folder.join(Manifest::FILE).exists())
@@ -289,7 +276,7 @@ pub fn current(to: &Address, settings: Settings) -> Result<Option<String>, Publi
         return Ok(None);
     }
     let read = async {
-        let store = Store::open(to, settings)?;
+        let store = Store::open(to)?;
         let current = store.read(Manifest::FILE).await?;
         match &current {
             Some(current) => drop(published(&store, current)?),
@@ -404,7 +391,7 @@ async fn send(
     // The first error is the reason, and the others are those of stopped uploads.
     futures_util::stream::iter(shards.iter().cloned())
         .map(each)
-        .buffer_unordered(options.jobs.max(1))
+        .buffer_unordered(JOBS)
         .fold(Ok(()), async |first: Result<(), StoreError>, done| {
             first.and(done)
         })

@@ -87,7 +87,6 @@ pub(super) async fn plan(
     store: &Store,
     local: &Local,
     old: Option<&Manifest>,
-    jobs: usize,
     now: SystemTime,
 ) -> Result<Plan, PublishError> {
     let there: BTreeMap<String, Entry> = store
@@ -115,7 +114,7 @@ pub(super) async fn plan(
     };
     let wrong: Vec<Option<Shard>> = futures_util::stream::iter(maybe)
         .map(ask)
-        .buffered(4 * jobs.max(1))
+        .buffered(4 * super::JOBS)
         .try_collect()
         .await?;
     send.extend(wrong.into_iter().flatten());

@@ -89,7 +89,6 @@ pub(super) async fn remove(
     store: &Store,
     removal: &Removal,
     manifest: &[u8],
-    jobs: usize,
 ) -> Result<(), PublishError> {
     if removal.shards.is_empty() && removal.manifests.is_empty() {
         return Ok(());
@@ -112,7 +111,7 @@ pub(super) async fn remove(
         let each = |name: String| async move { store.remove(&name).await };
         futures_util::stream::iter(names)
             .map(each)
-            .buffer_unordered(4 * jobs.max(1))
+            .buffer_unordered(4 * super::JOBS)
             .try_collect::<()>()
             .await
             .map_err(PublishError::Store)?;

@@ -19,6 +19,7 @@ use shelfish::source::host::{Deadline, client_builder, innermost};
 use thiserror::Error;
 
 use super::Kind;
+use crate::system::timeout;
 
 /// Maximum size of a page of a listing in bytes, and of other responses that are not files. 1,000 names of 1 KiB each, with
 /// escapes and other fields, are shorter.
@@ -65,13 +66,9 @@ impl Cap {
     }
 }
 
-/// Connector of [`LimitedClient`].
+/// Connector of [`LimitedClient`] for a kind of store.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct LimitedConnector {
-    pub(super) kind: Kind,
-    /// Timeout of an attempt. The transferred bytes extend it.
-    pub(super) timeout: Duration,
-}
+pub(super) struct LimitedConnector(pub(super) Kind);
 
 impl HttpConnector for LimitedConnector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
@@ -81,7 +78,7 @@ impl HttpConnector for LimitedConnector {
         let timeout = if finds_credentials {
             DISCOVERY
         } else {
-            self.timeout
+            timeout()
         };
         let client = client_builder()
             .redirect(reqwest::redirect::Policy::none())
@@ -95,7 +92,7 @@ impl HttpConnector for LimitedConnector {
         Ok(HttpClient::new(LimitedClient {
             client,
             timeout,
-            missing: finds_credentials.then_some(self.kind),
+            missing: finds_credentials.then_some(self.0),
         }))
     }
 }

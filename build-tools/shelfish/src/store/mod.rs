@@ -27,14 +27,9 @@ use shelfish::table::Manifest;
 use thiserror::Error;
 use tokio::sync::watch;
 
-use crate::system::MAX_RETRIES;
 use crate::system::workspace::WorkspaceError;
+use crate::system::{MAX_RETRIES, timeout};
 use folder::Folder;
-
-/// Default size of parts. Stores accept parts from 5 MiB on.
-pub const PART: u64 = 8 << 20;
-/// Maximum number of parts that S3 accepts.
-const MAX_PARTS: u64 = 9_000;
 
 /// Folder of a store, opened for writing.
 pub struct Store(Backend);
@@ -95,7 +90,7 @@ pub enum StoreErrorKind {
     Conflict,
     /// The store does not support conditional writes.
     #[error(
-        "the store cannot replace a file conditionally; if nobody else publishes, use --unconditional"
+        "the store cannot replace a file conditionally; publish to a folder, and copy it, manifest.json last"
     )]
     Unconditional,
     /// A local file could not be read or written.
@@ -191,45 +186,16 @@ impl Role {
     }
 }
 
-/// Settings of a store.
-#[derive(Clone, Copy, Debug)]
-pub struct Settings {
-    /// Size of the parts in which larger files are sent, in bytes. The default is [`PART`].
-    pub part: Option<u64>,
-    /// Whether to replace the manifest without a condition.
-    pub unconditional: bool,
-    /// Timeout of a request, including retries. Each 16 KiB that are transferred extend it by a second. The default is a
-    /// minute for each attempt.
-    pub timeout: Option<Duration>,
-    /// Policy of retries. The default is [`MAX_RETRIES`] retries.
-    pub retry: RetryPolicy,
-}
-
-impl Default for Settings {
-    fn default() -> Settings {
-        let retry = RetryPolicy::default().with_max_retries(MAX_RETRIES.into());
-        Settings {
-            part: None,
-            unconditional: false,
-            timeout: None,
-            retry,
-        }
-    }
-}
-
-impl Settings {
-    /// Returns the size of the parts of a file. A file that fits into a part is sent in one request.
-    pub fn part_bytes(&self, bytes: u64) -> u64 {
-        self.part.unwrap_or(PART).max(bytes.div_ceil(MAX_PARTS))
-    }
-}
-
 impl Store {
     /// Opens a store for writing. A missing folder is created. The folder is locked until the store is dropped.
-    pub fn open(address: &Address, settings: Settings) -> Result<Store, StoreError> {
+    pub fn open(address: &Address) -> Result<Store, StoreError> {
+        // A store may be busy for minutes.
+        let retry = RetryPolicy::default()
+            .with_max_retries(MAX_RETRIES.into())
+            .with_total_time(9 * timeout());
         Ok(Store(match address.folder() {
             Some(folder) => Backend::Folder(Folder::open(folder)?),
-            None => Backend::Objects(Box::new(Objects::open(address, settings)?)),
+            None => Backend::Objects(Box::new(Objects::open(address, retry)?)),
         }))
     }
 
@@ -315,18 +281,4 @@ impl Store {
 /// Returns the name of a shard from the hash of its content.
 fn name_of(hash: Sha256) -> String {
     shelfish::table::shard_name(&hash.finalize())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts_respect_the_limits_of_stores() {
-        let usual = Settings::default();
-        for bytes in [PART + 1, 64 << 20, 1 << 30, 5 << 40] {
-            let part = usual.part_bytes(bytes);
-            assert!(part >= 5 << 20 && bytes.div_ceil(part) <= 10_000, "{bytes}");
-        }
-    }
 }

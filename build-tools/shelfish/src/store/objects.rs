@@ -1,31 +1,35 @@
 //! S3 and Google Cloud Storage, through the crate `object_store`.
 
-use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::ops::Range;
 use std::path::Path as LocalPath;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use bytes::Bytes;
-use futures_util::stream;
-use futures_util::{StreamExt, TryStreamExt};
+use futures_util::TryStreamExt;
+use object_store::buffered::BufWriter;
 use object_store::client::{HttpError, HttpErrorKind};
 use object_store::path::Path;
 use object_store::{
     Attribute, Attributes, Error, GetOptions, GetRange, GetResult, ObjectStore, ObjectStoreExt,
-    PutMode, PutMultipartOptions, PutOptions, UpdateVersion,
+    PutMode, PutOptions, UpdateVersion,
 };
 use sha2::{Digest, Sha256};
 use shelfish::source::file::open;
+use shelfish::source::retry::RetryPolicy;
 use shelfish::source::{Source, SourceError, SourceErrorKind, Whole};
 use shelfish::table::{Manifest, SHARD_ENDING};
+use tokio::io::AsyncWriteExt as _;
 use tokio::sync::watch;
 
-use super::bucket::Bucket;
 use super::client::{Cap, NoCredentials};
-use super::{Address, Current, Entry, Role, Settings, StoreError, StoreErrorKind, brief, name_of};
+use super::{Address, Current, Entry, Role, StoreError, StoreErrorKind, brief, bucket, name_of};
 
+/// Size of the parts in which larger files are sent. Stores accept parts from 5 MiB on.
+const PART: u64 = 8 << 20;
+/// Maximum number of parts that S3 accepts.
+const MAX_PARTS: u64 = 9_000;
 /// Maximum number of parts of a file that are sent in parallel.
 const PARTS_AT_ONCE: usize = 2;
 /// Name of the metadata field that contains the hash of a shard.
@@ -38,31 +42,20 @@ const LIST_BYTES: usize = 32 << 20;
 /// Folder of a bucket.
 #[derive(Clone, Debug)]
 pub struct Objects {
-    bucket: Bucket,
+    store: Arc<dyn ObjectStore>,
     address: Address,
-    settings: Settings,
 }
 
 impl Objects {
     /// Opens a folder of a bucket with settings from the environment. Sends no request.
-    pub fn open(address: &Address, settings: Settings) -> Result<Objects, StoreError> {
+    pub fn open(address: &Address, retry: RetryPolicy) -> Result<Objects, StoreError> {
+        let store = bucket::open(address, retry).map_err(|error| {
+            StoreError::new(address.locate(""), StoreErrorKind::Environment(error))
+        })?;
         Ok(Objects {
-            bucket: Bucket::open(address, settings)?,
+            store,
             address: address.clone(),
-            settings,
         })
-    }
-
-    /// Returns a text that identifies the origin of the bytes: the server, the account, the bucket and the folder.
-    pub fn origin(&self) -> String {
-        let Address { bucket, prefix, .. } = &self.address;
-        [&self.bucket.server, bucket, prefix]
-            .map(String::as_str)
-            .join("\n")
-    }
-
-    fn store(&self) -> &dyn ObjectStore {
-        &*self.bucket.store
     }
 
     /// Converts an error to an error of readers.
@@ -118,7 +111,7 @@ impl Objects {
             extensions: Cap(cap).extensions(),
             ..GetOptions::default()
         };
-        self.store().get_opts(&self.path(name), options).await
+        self.store.get_opts(&self.path(name), options).await
     }
 
     pub(super) async fn list(&self, folder: &str) -> Result<Vec<Entry>, StoreError> {
@@ -127,7 +120,7 @@ impl Objects {
         let error = |kind| StoreError::new(self.locate(folder), kind);
         let list = async {
             let (mut entries, mut bytes) = (Vec::new(), 0);
-            let mut all = self.store().list(Some(&prefix));
+            let mut all = self.store.list(Some(&prefix));
             while let Some(meta) = all.try_next().await.map_err(self.error(folder))? {
                 bytes += meta.location.as_ref().len() + size_of::<Entry>();
                 if bytes > LIST_BYTES {
@@ -180,7 +173,7 @@ impl Objects {
     pub(super) async fn holds(&self, shard: &str) -> Result<bool, StoreError> {
         let head = GetOptions::new().with_head(true);
         let found = self
-            .store()
+            .store
             .get_opts(&self.path(shard), head)
             .await
             .map_err(self.error(shard))?;
@@ -199,73 +192,51 @@ impl Objects {
         let io = |error| here(StoreErrorKind::Io(error));
         let mut file = open(from).map_err(io)?;
         let bytes = file.metadata().map_err(io)?.len();
-        let length = self.settings.part_bytes(bytes);
-        let (path, error_of) = (self.path(shard), self.error(shard));
+        let part = PART.max(bytes.div_ceil(MAX_PARTS));
         let mut attributes = attributes(Role::Shard);
-        attributes.insert(
-            Attribute::Metadata(SHA256.into()),
-            digits(shard).to_owned().into(),
-        );
+        let hash = digits(shard).to_owned();
+        attributes.insert(Attribute::Metadata(SHA256.into()), hash.into());
+        let path = self.path(shard);
+        let mut writer = BufWriter::with_capacity(self.store.clone(), path, part as usize)
+            .with_max_concurrency(PARTS_AT_ONCE)
+            .with_attributes(attributes);
         let mut stopped = async || {
             let _ = stop.wait_for(|stop| *stop).await;
             Err(StoreError::new(self.locate(shard), StoreErrorKind::Stopped))
         };
-        let mut hash = Sha256::new();
-        let is_right = |hash: Sha256| match name_of(hash) {
-            found if found == shard => Ok(()),
-            found => Err(here(StoreErrorKind::Content { found })),
+        let parts = async {
+            let mut hash = Sha256::new();
+            loop {
+                let mut content = Vec::new();
+                let read = Read::by_ref(&mut file).take(part).read_to_end(&mut content);
+                let length = read.map_err(io)? as u64;
+                if length == 0 {
+                    break;
+                }
+                hash.update(&content);
+                let put = writer.put(content.into()).await;
+                put.map_err(self.error(shard))?;
+                sent.fetch_add(length, Ordering::Relaxed);
+            }
+            match name_of(hash) {
+                found if found == shard => Ok(()),
+                found => Err(here(StoreErrorKind::Content { found })),
+            }
         };
-        if bytes <= length {
-            let content = part(&mut file, length, &mut hash).map_err(io)?;
-            is_right(hash)?;
-            let options = PutOptions {
-                attributes,
-                ..Default::default()
-            };
-            let put = self.store().put_opts(&path, content.into(), options);
-            let put = async { put.await.map(drop).map_err(error_of) };
-            tokio::select! { put = put => put, never = stopped() => never }?;
-            sent.fetch_add(bytes, Ordering::Relaxed);
-            return Ok(());
-        }
-        let options = PutMultipartOptions {
-            attributes,
-            ..Default::default()
-        };
-        let mut upload = self
-            .store()
-            .put_multipart_opts(&path, options)
-            .await
-            .map_err(&error_of)?;
-        let all = stream::repeat(())
-            .map(|()| {
-                let content = part(&mut file, length, &mut hash).map_err(io)?;
-                let size = content.len() as u64;
-                let put = (size > 0).then(|| upload.put_part(content.into()));
-                Ok(put.map(|put| (put, size)))
-            })
-            .try_take_while(|part| std::future::ready(Ok(part.is_some())))
-            .try_filter_map(|part| std::future::ready(Ok(part)))
-            .map_ok(|(put, size)| async move { put.await.map(|()| size) })
-            .map_ok(|put| {
-                let error_of = &error_of;
-                async move { put.await.map_err(error_of) }
-            })
-            .try_buffer_unordered(PARTS_AT_ONCE)
-            .try_for_each(|size| {
-                sent.fetch_add(size, Ordering::Relaxed);
-                std::future::ready(Ok(()))
-            });
-        let done = tokio::select! { done = all => done, never = stopped() => never };
-        let done = match done.and_then(|()| is_right(hash)) {
-            Ok(()) => upload.complete().await.map(drop).map_err(error_of),
-            error => error,
-        };
+        let done = tokio::select! { done = parts => done, never = stopped() => never };
         if done.is_err() {
             // Parts of an incomplete upload cost money until they are removed.
-            let _ = tokio::time::timeout(Duration::from_secs(5), upload.abort()).await;
+            let _ = tokio::time::timeout(Duration::from_secs(5), writer.abort()).await;
+            return done;
         }
-        done
+        let finish = async {
+            let done = writer.shutdown().await;
+            done.map_err(|error| match error.downcast() {
+                Ok(error) => self.error(shard)(error),
+                Err(error) => StoreError::new(self.locate(shard), StoreErrorKind::Io(error)),
+            })
+        };
+        tokio::select! { done = finish => done, never = stopped() => never }
     }
 
     pub(super) async fn write(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
@@ -278,7 +249,6 @@ impl Objects {
         bytes: &[u8],
     ) -> Result<(), StoreError> {
         let mode = match before {
-            _ if self.settings.unconditional => PutMode::Overwrite,
             Some(before) => PutMode::Update(before.version.clone()),
             None => PutMode::Create,
         };
@@ -292,14 +262,14 @@ impl Objects {
             ..Default::default()
         };
         let put = self
-            .store()
+            .store
             .put_opts(&self.path(name), bytes.to_vec().into(), options)
             .await;
         put.map(drop).map_err(self.error(name))
     }
 
     pub(super) async fn remove(&self, name: &str) -> Result<(), StoreError> {
-        match self.store().delete(&self.path(name)).await {
+        match self.store.delete(&self.path(name)).await {
             Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
             Err(error) => Err(self.error(name)(error)),
         }
@@ -402,14 +372,6 @@ fn cause<T: std::error::Error + 'static>(error: &Error) -> Option<&T> {
         .find_map(|error| error.downcast_ref())
 }
 
-/// Reads at most `length` bytes of a file.
-fn part(file: &mut File, length: u64, hash: &mut Sha256) -> std::io::Result<Bytes> {
-    let mut content = Vec::new();
-    file.take(length).read_to_end(&mut content)?;
-    hash.update(&content);
-    Ok(content.into())
-}
-
 /// Returns the hash in the name of a shard.
 fn digits(shard: &str) -> &str {
     shard.strip_suffix(SHARD_ENDING).unwrap_or(shard)
@@ -420,4 +382,33 @@ fn attributes(role: Role) -> Attributes {
         (Attribute::ContentType, role.content_type()),
         (Attribute::CacheControl, role.cache_control()),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use object_store::memory::InMemory;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_shard_of_several_parts_is_sent_if_its_content_has_its_name()
+    -> Result<(), Box<dyn std::error::Error>> {
+        let store = Objects {
+            store: Arc::new(InMemory::new()),
+            address: Address::parse("s3://shelf/evals")?,
+        };
+        let (file, mut content) = (tempfile::NamedTempFile::new()?, vec![7; 2 * PART as usize]);
+        std::fs::write(file.path(), &content)?;
+        let name = name_of(Sha256::new_with_prefix(&content));
+        let (stop, sent) = (watch::Sender::new(false), AtomicU64::new(0));
+        let send = || store.send(&name, file.path(), &sent, stop.subscribe());
+        send().await?;
+        assert_eq!(store.whole(&name, 3 * PART).await?, content);
+        assert!(store.holds(&name).await?);
+        content[9] = 8;
+        std::fs::write(file.path(), &content)?;
+        let error = send().await.err().map(|error| error.kind);
+        assert!(matches!(error, Some(StoreErrorKind::Content { .. })));
+        Ok(())
+    }
 }

@@ -63,6 +63,11 @@ impl Answers {
         }
     }
 
+    /// Passes the answers on.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+
     /// Returns the exit code, which is a failure if a position could not be looked up.
     pub fn finish(mut self) -> io::Result<ExitCode> {
         self.out.flush()?;

@@ -4,7 +4,6 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::Stdio;
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::Duration;
 
 use crate::common::hostile::{HostileHost, send_file};
 use crate::common::stores::http;
@@ -426,7 +425,7 @@ fn after_a_failed_revalidation_the_old_database_stays_in_use() {
     let fixture = fixture();
     let manifest = std::fs::read(fixture.path("db/manifest.json")).unwrap();
     let mut host = Host::new(&fixture);
-    let api = Api::new(&[&host.url("db"), "--revalidate", "1s", "--timeout", "1"]);
+    let api = Api::new(&[&host.url("db"), "--revalidate", "1s"]);
     let fen = "4k3/8/8/8/8/8/8/4K2R w K - 0 1";
     let failed = || {
         api.metric("shelfish_revalidations_total{outcome=\"failed\"}")
@@ -576,7 +575,7 @@ fn a_stopped_server_finishes_its_answers_and_refuses_new_connections() {
 fn questions_beyond_the_limit_are_answered_with_503_and_a_time() {
     let fixture = fixture();
     let host = GatedHost::new(&fixture);
-    let (server, pending) = host.asked(&["--at-once", "1", "--timeout", "600"]);
+    let (server, pending) = host.asked(&["--at-once", "1"]);
     let api = Api(server);
     for _ in 0..20 {
         let (status, head, _) = api.get("/api/cloud-eval?fen=8");
@@ -590,21 +589,4 @@ fn questions_beyond_the_limit_are_answered_with_503_and_a_time() {
         api.metric("shelfish_questions_total{outcome=\"busy\"}"),
         "0"
     );
-}
-
-#[test]
-fn connections_beyond_the_limit_wait_for_their_turn() {
-    let fixture = fixture();
-    let db = fixture.path("db");
-    let server = Host::serve([db.to_str().unwrap(), "--max-connections", "1"]);
-    let idle = TcpStream::connect(server.at()).unwrap();
-    let mut waiting = TcpStream::connect(server.at()).unwrap();
-    let moment = Some(Duration::from_millis(200));
-    waiting.set_read_timeout(moment).unwrap();
-    let ask = "GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
-    waiting.write_all(ask.as_bytes()).unwrap();
-    assert!(waiting.read(&mut [0]).is_err());
-    drop(idle);
-    waiting.set_read_timeout(None).unwrap();
-    assert_eq!(waiting.read(&mut [0]).unwrap(), 1);
 }

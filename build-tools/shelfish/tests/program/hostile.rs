@@ -170,16 +170,8 @@ fn lookups_fail(place: Place) {
     for (target, name, answer) in ANSWERS {
         let (host, asked) = host(&fixture, target, answer);
         let mut lookup = place.command(&host);
-        let args = [
-            "lookup",
-            "--timeout",
-            "1",
-            "--cache-size",
-            "0",
-            "-d",
-            &place.url(&host),
-            START,
-        ];
+        let args = ["lookup", "-d", &place.url(&host), START];
+        lookup.env("SHELFISH_TIMEOUT", "1");
         let failure = unexpected(MEMORY, lookup.args(args));
         failures.extend(failure.map(|failure| format!("{name}: {failure}\n")));
         assert!(asked.load(SeqCst) > 0, "{name}: nothing was requested");
@@ -200,14 +192,7 @@ fn the_honest_answers_of_the_hostile_host_are_accepted() {
         let folder = folder.clone();
         let host = HostileHost::new(move |request, out| send_file(request, out, &folder));
         let mut lookup = place.command(&host);
-        lookup.args([
-            "lookup",
-            "--cache-size",
-            "0",
-            "-d",
-            &place.url(&host),
-            START,
-        ]);
+        lookup.args(["lookup", "-d", &place.url(&host), START]);
         let (run, peak) = run_within(MEMORY, &lookup);
         assert!(run.code == 0, "{place:?}: {} MiB: {}", peak >> 20, run.err);
     }
@@ -274,14 +259,8 @@ fn a_publication_to_a_hostile_store_is_an_error() {
             });
             let (db, to) = (fixture.path("db"), protocol.url("db"));
             let mut publish = protocol.command(host.at);
-            let args = [
-                "publish",
-                "--quiet",
-                "--retries",
-                "1",
-                db.to_str().unwrap(),
-                &to,
-            ];
+            let args = ["publish", "--quiet", db.to_str().unwrap(), &to];
+            publish.env("SHELFISH_TIMEOUT", "1");
             let failure = unexpected(2 * MEMORY, publish.args(args));
             failures.extend(failure.map(|failure| format!("{protocol:?}, {name}: {failure}\n")));
         }
@@ -383,15 +362,7 @@ fn a_server_survives_a_hostile_store() {
     for (target, name, answer) in attacks_on_shards() {
         let (host, asked) = host(&fixture, target, answer);
         let mut serve = Protocol::S3.command(host.at);
-        serve.args([
-            "serve",
-            "--api",
-            "--port",
-            "0",
-            "--cache-size",
-            "0",
-            &Protocol::S3.url("db"),
-        ]);
+        serve.args(["serve", "--api", "--port", "0", &Protocol::S3.url("db")]);
         let mut child = limited(128 << 20, &serve)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -278,9 +278,7 @@ impl Writer {
             .args(self.args)
             .current_dir(path)
             .env("TMPDIR", path.join(TEMPORARY));
-        command
-            .env("XDG_CACHE_HOME", "/dev/null/none")
-            .stdin(Stdio::null());
+        command.stdin(Stdio::null());
         command
     }
 

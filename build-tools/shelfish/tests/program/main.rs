@@ -9,7 +9,6 @@ mod base;
 mod bench;
 mod book;
 mod build;
-mod cache;
 mod data;
 mod details;
 mod doctor;

@@ -86,19 +86,11 @@ fn positions(store: &Store, url: &str) -> u64 {
 }
 
 /// Tests that apply to all stores, with a command in the environment of a store and the URL of a folder.
-fn publishes(command: impl Fn() -> Command, url: &str, part: &str) {
+fn publishes(command: impl Fn() -> Command, url: &str) {
     let fixture = databases();
     let (old, new) = (fixture.path("old"), fixture.path("new"));
     let publish = |db: &Path, more: &[&str]| {
-        let options = [
-            "publish",
-            text(db),
-            url,
-            "--json",
-            "-q",
-            "--part-size",
-            part,
-        ];
+        let options = ["publish", text(db), url, "--json", "-q"];
         report(&run(command().args(options).args(more)).succeeds())
     };
     let shards = fixture.files("old").len() as u64 - 1;
@@ -147,11 +139,10 @@ fn publishes(command: impl Fn() -> Command, url: &str, part: &str) {
 #[test]
 fn a_database_is_published_to_every_store_and_read() {
     let fixture = Fixture::new();
-    publishes(crate::common::command, text(&fixture.path("site")), "8MiB");
-    // Uploads in several parts if the server supports this.
-    for (protocol, part) in [(Protocol::S3, "4KiB"), (Protocol::Google, "8MiB")] {
+    publishes(crate::common::command, text(&fixture.path("site")));
+    for protocol in [Protocol::S3, Protocol::Google] {
         if let Some(store) = Store::start(protocol) {
-            publishes(|| store.command(), &store.url("evals/monthly"), part);
+            publishes(|| store.command(), &store.url("evals/monthly"));
         }
     }
 }
@@ -192,17 +183,7 @@ fn an_upload_killed_at_any_byte_leaves_a_complete_database() {
     // The upload also removes the replaced database, so that some kills happen during the removal.
     let options = ["-q", "--json", "--prune", "--keep", "1", "--grace", "0s"];
     let upload = |db: &Path, mut command: Command| {
-        command
-            .args([
-                "publish",
-                text(db),
-                &url,
-                "--jobs",
-                "1",
-                "--part-size",
-                "4KiB",
-            ])
-            .args(options);
+        command.args(["publish", text(db), &url]).args(options);
         command
     };
     store
@@ -301,7 +282,7 @@ fn an_interrupted_upload_can_be_continued() {
     );
     let mut command = store.command_at(line.at);
     command
-        .args(["publish", text(&db), &url, "-q", "--jobs", "1"])
+        .args(["publish", text(&db), &url, "-q"])
         .stdout(Stdio::null())
         .stderr(Stdio::piped());
     *child.lock().unwrap() = Some(command.spawn().unwrap());
@@ -359,13 +340,14 @@ fn broken_connections_and_a_busy_store_are_retried() {
     assert_eq!(positions(&store, &url), 1_574);
 }
 
-/// Publishes `old`, and `new` immediately before the manifest of `old` arrives.
-fn publish_side_by_side(
-    store: &Store,
-    fixture: &Fixture,
-    url: &str,
-    options: &[&str],
-) -> crate::common::Run {
+#[test]
+fn the_second_of_two_publishers_fails() {
+    let Some(store) = Store::start(Protocol::S3) else {
+        return;
+    };
+    let fixture = databases();
+    let url = &store.url("evals");
+    // `new` is published immediately before the manifest of `old` arrives.
     let (old, new) = (fixture.path("old"), fixture.path("new"));
     let mut other = store.command();
     other.args(["publish", text(&new), url, "-q"]);
@@ -381,26 +363,9 @@ fn publish_side_by_side(
     });
     run(store
         .command_at(line.at)
-        .args(["publish", text(&old), url, "-q"])
-        .args(options))
-}
-
-#[test]
-fn the_second_of_two_publishers_fails_unless_it_is_unconditional() {
-    let Some(store) = Store::start(Protocol::S3) else {
-        return;
-    };
-    let fixture = databases();
-    let url = store.url("evals");
-    publish_side_by_side(&store, &fixture, &url, &[])
-        .fails(&["somebody else published in the meantime"]);
-    assert_eq!(
-        positions(&store, &url),
-        1_574,
-        "the databases are not mixed"
-    );
-    publish_side_by_side(&store, &fixture, &url, &["--unconditional"]).succeeds();
-    assert_eq!(positions(&store, &url), 1_571);
+        .args(["publish", text(&old), url, "-q"]))
+    .fails(&["somebody else published in the meantime"]);
+    assert_eq!(positions(&store, url), 1_574, "the databases are not mixed");
 }
 
 #[test]

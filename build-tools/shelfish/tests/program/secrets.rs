@@ -39,7 +39,7 @@ impl Search<'_> {
         command
             .current_dir(dir)
             .envs(folders)
-            .env("XDG_CACHE_HOME", dir.join("cache"))
+            .env("SHELFISH_TIMEOUT", "1")
     }
 
     fn check(&mut self, what: &str, text: &str) {
@@ -90,8 +90,8 @@ fn secrets_in_urls_are_not_printed_and_not_stored() {
         unescaped,
     ] {
         for args in [
-            vec!["lookup", "-d", &url, "--json", "--timing", START],
-            vec!["lookup", "-d", &url, "--timing", START, "rubbish"],
+            vec!["lookup", "-d", &url, "--json", START],
+            vec!["lookup", "-d", &url, START, "rubbish"],
             vec!["explore", "-d", &url, START],
             vec!["stats", "-d", &url],
             vec!["stats", "-d", &url, "--json"],
@@ -104,7 +104,7 @@ fn secrets_in_urls_are_not_printed_and_not_stored() {
             vec!["bench", "-d", &url, "--games", "games.pgn"],
             vec!["build", "dump.zst", "--base", &url, "-o", "based", "--json"],
             vec!["publish", "db", &url],
-            vec!["lookup", "-d", &url, "--timeout", "x"],
+            vec!["lookup", "-d", &url, "--bad", &url],
         ] {
             search.run(&mut command(), &args);
         }
@@ -224,9 +224,9 @@ fn secrets_of_stores_are_not_printed_and_not_stored() {
     for (scheme, command) in commands {
         let url = format!("{scheme}://shelf/evals");
         for args in [
-            vec!["publish", "db", &url, "--retries", "0", "--cors"],
-            vec!["lookup", "-d", &url, "--timeout", "1", START],
-            vec!["stats", "-d", &url, "--timeout", "1", "--json"],
+            vec!["publish", "db", &url, "--cors"],
+            vec!["lookup", "-d", &url, START],
+            vec!["stats", "-d", &url, "--json"],
             vec!["build", "dump.zst", "--base", &url, "-o", "based"],
         ] {
             search.run(&mut command(), &args);
@@ -262,16 +262,9 @@ fn secrets_do_not_appear_in_the_log_the_metrics_and_the_answers_of_the_api() {
     };
     let url = host.url("db").replace("//", &format!("//me:{MARK}@"));
     let mut serve = command();
-    search.home(&mut serve).args([
-        "serve",
-        "--api",
-        "--port",
-        "0",
-        "--log",
-        "--timeout",
-        "1",
-        &url,
-    ]);
+    search
+        .home(&mut serve)
+        .args(["serve", "--api", "--port", "0", "--log", &url]);
     let mut child = serve
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

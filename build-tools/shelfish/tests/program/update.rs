@@ -131,7 +131,7 @@ fn every_reader_finds_the_positions_of_an_updated_database() {
     ] {
         let pin = if pinned { &format!("#{pin}") } else { "" };
         let url = format!("{url}{pin}");
-        let args = ["lookup", "-d", &url, "--json", "--cache-size", "0", "-"];
+        let args = ["lookup", "-d", &url, "--json", "-"];
         let found = shelfish_with(args, fens.join("\n").as_bytes()).succeeds();
         let found: Vec<Value> = found.lines().map(json).collect();
         assert_eq!(found.len(), expected.len());

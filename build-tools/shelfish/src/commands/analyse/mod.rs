@@ -22,8 +22,8 @@ use shelfish_endgames::{EndgameError, Outcome as EndgameOutcome, Probe};
 use tokio::runtime::Runtime;
 
 use self::search::Engines;
-use crate::database::endgames::{self, EndgameTables};
-use crate::database::{self, OpenError, cache};
+use crate::database::endgames::EndgameTables;
+use crate::database::{self, OpenError};
 use crate::input::{Dump, Input, MAX_WINDOW_LOG};
 use crate::system::output;
 use crate::system::output::named;
@@ -70,8 +70,6 @@ wrong.")]
 pub struct Args {
     #[command(flatten)]
     database: database::Args,
-    #[command(flatten)]
-    cache: cache::Args,
     /// Syzygy tables, whose exact results replace evaluations: a directory, or a URL with an index by `shelfish endgames index`
     #[arg(long, value_name = "DIR_OR_URL", value_parser = database::address)]
     endgames: Option<String>,
@@ -190,23 +188,16 @@ fn analyse(
     let started = Instant::now();
     let reader = if args.has_database() {
         let database = args.database.source()?;
-        let cache = args.cache.open(&database)?;
         Some(
             runtime
-                .block_on(database.reader(Options::default(), cache))
+                .block_on(database.reader(Options::default()))
                 .map_err(OpenError::from)?,
         )
     } else {
         None
     };
     let endgames = match &args.endgames {
-        Some(tables) => {
-            let tables = endgames::Args {
-                tables: tables.clone(),
-                timeout: args.database.timeout,
-            };
-            Some(runtime.block_on(EndgameTables::open(&tables, &args.cache))?)
-        }
+        Some(tables) => Some(runtime.block_on(EndgameTables::open(tables))?),
         None => None,
     };
     let mut engines = args.search.start(args.quiet)?;

@@ -9,8 +9,8 @@ use shakmaty::{CastlingMode, Chess, EnPassantMode, Position as _};
 use shelfish::position::uci;
 use shelfish_endgames::{ProbedMove, parse_fen};
 
-use crate::database::endgames::{self, EndgameTables};
-use crate::database::{cache, wait};
+use crate::database::endgames::EndgameTables;
+use crate::database::{self, wait};
 use crate::terminal::answers::Answers;
 use crate::{BoxError, Outcome};
 
@@ -25,10 +25,9 @@ reached within the 50-move rule.
 
 Exit codes: 0 if every position has a result; 1 otherwise; 2 if the usage is wrong.")]
 pub struct Args {
-    #[command(flatten)]
-    tables: endgames::Args,
-    #[command(flatten)]
-    cache: cache::Args,
+    /// Syzygy tables: a directory, or a URL with https://, s3:// or gs:// and an index by `shelfish endgames index`
+    #[arg(short = 'd', long = "endgames", value_name = "DIR_OR_URL", value_parser = database::address)]
+    tables: String,
     /// FEN with four or six fields, quoted as one argument
     #[arg(required = true, value_name = "FEN")]
     fens: Vec<String>,
@@ -69,7 +68,7 @@ pub fn run(args: &Args) -> Outcome {
 }
 
 async fn probe(args: &Args) -> Outcome {
-    let tables = EndgameTables::open(&args.tables, &args.cache).await?;
+    let tables = EndgameTables::open(&args.tables).await?;
     let mut answers = Answers::new(args.json);
     for fen in &args.fens {
         answers.give(fen, probed(&tables, fen).await, print)?;

@@ -84,14 +84,12 @@ pub fn run(args: Args) -> Outcome {
 
 async fn explore(source: DatabaseSource, evals: Option<DatabaseSource>, args: &Args) -> Outcome {
     let book = source
-        .reader::<Played>(Options::default(), None)
+        .reader::<Played>(Options::default())
         .await
         .map_err(OpenError::from)?;
     let evals = match evals {
         Some(source) => {
-            let opened = source
-                .reader::<PositionEval>(Options::default(), None)
-                .await;
+            let opened = source.reader::<PositionEval>(Options::default()).await;
             Some(opened.map_err(OpenError::from)?)
         }
         None => None,

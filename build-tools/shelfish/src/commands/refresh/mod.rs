@@ -199,7 +199,7 @@ pub fn refresh(path: &Path, how: How) -> Result<Report, BoxError> {
         None => Some(Reason::NoState(config.state.clone())),
     };
     let known = state.filter(|_| change.is_none());
-    let there = publish::current(&publishing.to, publishing.settings)?;
+    let there = publish::current(&publishing.to)?;
     let mut report = Report {
         changed: false,
         integrity: there.clone().unwrap_or_default(),

@@ -34,11 +34,10 @@ use tower_http::cors::{Any, CorsLayer};
 use super::explorer;
 use super::question::{INEXACT, Refusal, answer, check_variant, fen_of, parameters};
 use crate::BoxError;
-use crate::database::cache;
-use crate::database::endgames::{self, EndgameTables};
+use crate::database::endgames::EndgameTables;
 use crate::database::{self, DatabaseSource, OpenError};
 use crate::lichess::{ScoreMember, uci};
-use crate::system::duration;
+use crate::system::{duration, timeout};
 use crate::terminal::shown::shown;
 
 /// Maximum number of PVs of a question.
@@ -64,9 +63,6 @@ pub struct Args {
     /// API: limit of questions at a time; further questions are answered with 503
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..))]
     at_once: u16,
-    /// API: seconds that a host has for an answer, plus a second for every 16 KiB
-    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
-    timeout: u64,
     /// API: time after which the manifest is requested again, to find a new database: a number with d, h, m or s
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration::positive)]
     revalidate: Duration,
@@ -77,8 +73,6 @@ pub struct Args {
     /// API: answer `/masters` and `/lichess` of the opening explorer from a book as Lichess does: a directory or a URL
     #[arg(long, value_name = "DIR_OR_URL", value_parser = database::address)]
     book: Option<String>,
-    #[command(flatten)]
-    cache: cache::Args,
 }
 
 /// State of the API.
@@ -132,28 +126,19 @@ impl Metrics {
 
 /// Opens the database and builds the routes of the API.
 pub(super) async fn router(args: &Args, database: &str) -> Result<Router, BoxError> {
-    let source = |database: &str| {
-        let (database, timeout) = (database.to_owned(), args.timeout);
-        database::Args { database, timeout }.source()
-    };
-    let evals = source(database)?;
-    let cache = args.cache.open(&evals)?;
+    let source = |database: &str| database::Args::of(database).source();
     // The number of questions is limited, and each question waits for one request at a time.
     let options = Options::default()
         .with_memory(MEMORY)
         .with_concurrency(args.at_once.into());
-    let reader = evals.reader(options.clone(), cache).await;
+    let reader = source(database)?.reader(options.clone()).await;
     let mut endgames = None;
     if let Some(tables) = &args.endgames {
-        let tables = endgames::Args {
-            tables: tables.clone(),
-            timeout: args.timeout,
-        };
-        endgames = Some(EndgameTables::open(&tables, &args.cache).await?);
+        endgames = Some(EndgameTables::open(tables).await?);
     }
     let mut book = None;
     if let Some(address) = &args.book {
-        let opened = source(address)?.reader(options, None).await;
+        let opened = source(address)?.reader(options).await;
         book = Some(opened.map_err(OpenError::from)?);
     }
     let api = Arc::new(Api {
@@ -167,7 +152,7 @@ pub(super) async fn router(args: &Args, database: &str) -> Result<Router, BoxErr
         .layer(HandleErrorLayer::new(|_: tower::BoxError| async { busy() }))
         .load_shed()
         .layer(GlobalConcurrencyLimitLayer::new(args.at_once.into()))
-        .timeout(WAVES * Duration::from_secs(args.timeout));
+        .timeout(WAVES * timeout());
     let cors = CorsLayer::new()
         .allow_origin(Any)
         .allow_methods([Method::GET])
@@ -262,7 +247,6 @@ fn metrics(api: &Api) -> Result<String, prometheus::Error> {
             stats.bytes,
         ),
         (hits("memory"), stats.memory_hits),
-        (hits("disk"), stats.cache_hits),
         (hits("source"), stats.network_blocks),
         (
             Opts::new(

@@ -39,6 +39,9 @@ use crate::{BoxError, Outcome};
 /// Number of connections that wait to be accepted. Tokio's 128 are too few: of a thousand clients at once, some were reset.
 const BACKLOG: u32 = 4_096;
 
+/// Maximum number of open connections. Further clients wait.
+const CONNECTIONS: usize = 512;
+
 /// Time for the head of a request, which includes the time that an open connection waits for a request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -53,7 +56,7 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 #[command(after_help = "Examples:
   shelfish serve site
   shelfish serve site --latency-ms 50 --bandwidth-mbit 20
-  shelfish serve s3://my-bucket/evals --api --cache-size 8GiB
+  shelfish serve s3://my-bucket/evals --api
   shelfish serve evals --api --book book --endgames syzygy
   curl 'http://127.0.0.1:8000/api/cloud-eval?fen=8/8/8/4k3/8/4K3/4P3/8%20w%20-%20-&multiPv=3'
 
@@ -87,9 +90,6 @@ pub struct Args {
     /// Limit the bandwidth of all answers together
     #[arg(long, value_name = "MBIT")]
     bandwidth_mbit: Option<f64>,
-    /// Limit the number of connections. Further clients wait
-    #[arg(long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u16).range(1..))]
-    max_connections: u16,
     #[command(flatten)]
     api: api::Args,
 }
@@ -141,7 +141,7 @@ pub fn run(args: Args) -> Outcome {
             false => println!("http://{address}/"),
         }
         io::stdout().flush()?;
-        serve(listener, app, args.max_connections.into(), interrupted).await;
+        serve(listener, app, interrupted).await;
         Ok(ExitCode::SUCCESS)
     });
     // A request for the name of a host must not delay the end.
@@ -183,16 +183,16 @@ fn listen_at(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-/// Serves at most `most` connections at a time until `stop` is ready. Then refuses new connections and waits for pending
+/// Serves at most [`CONNECTIONS`] connections at a time until `stop` is ready. Then refuses new connections and waits for pending
 /// answers. axum's server has no limits of connections and heads, so this function uses hyper's.
-async fn serve(mut listener: TcpListener, app: Router, most: usize, stop: impl Future) {
+async fn serve(mut listener: TcpListener, app: Router, stop: impl Future) {
     let mut protocol = http1::Builder::new();
     protocol
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
         .max_buf_size(MAX_HEAD);
     let graceful = GracefulShutdown::new();
-    let places = Arc::new(Semaphore::new(most));
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
     let accept = async {
         while let Ok(place) = places.clone().acquire_owned().await {
             let (stream, client) = Listener::accept(&mut listener).await;
