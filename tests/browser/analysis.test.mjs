@@ -1,14 +1,9 @@
 // `shelfish/analysis` in a browser: the first use loads its module.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { after, before, test } from "node:test";
-import { lab } from "./support/lab.mjs";
+import { test } from "node:test";
+import * as shelf from "./support/shelf.mjs";
 import { SHELFISH } from "./support/paths.mjs";
-
-/** @type {Awaited<ReturnType<typeof lab>>} */
-let shelf;
-before(async () => void (shelf = await lab()));
-after(() => shelf.close());
 
 test("a report of a game uses the answers of a database and takes one request for the module", async (t) => {
   const page = await shelf.page(t);

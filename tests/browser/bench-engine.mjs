@@ -4,22 +4,12 @@ import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { parseArgs } from "node:util";
-import { chromium } from "playwright-core";
+import * as bench from "./support/bench.mjs";
+import { launch } from "./support/chromium.mjs";
+import { serverRoot } from "./support/fixtures.mjs";
 import { games } from "./support/games.mjs";
-import { FLAGS, shelf } from "./support/lab.mjs";
-import { CHROMIUM, SHELFISH } from "./support/paths.mjs";
-import { quantile } from "./support/quantile.mjs";
+import { PACKAGE, SHELFISH } from "./support/paths.mjs";
 
-const { values: options } = parseArgs({
-  options: {
-    games: { type: "string" },
-    count: { type: "string", default: "15" },
-    latency: { type: "string", default: "50" },
-    mbit: { type: "string", default: "20" },
-  },
-});
-const rounds = Number(options.count);
 const ABSENT = "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1";
 const POSITIONS = [
   "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
@@ -51,29 +41,18 @@ async function natively() {
   return times;
 }
 
-const ground = await shelf({
-  serve: [
-    "--latency-ms",
-    String(options.latency),
-    "--bandwidth-mbit",
-    String(options.mbit),
-  ],
-});
-const browser = await chromium.launch({
-  executablePath: CHROMIUM,
-  args: FLAGS,
-});
-const { url } = ground.server;
+const server = await bench.slow(serverRoot());
+const browser = await launch();
 /** @type {[what: string, value: string][]} */
 const table = [];
 
 // From the position on the board to the first score of the engine. The page has not loaded any file of the engine before.
 /** @type {number[]} */
 const firsts = [];
-for (let round = 0; round < rounds; round++) {
+for (let round = 0; round < bench.count; round++) {
   const context = await browser.newContext({ serviceWorkers: "block" });
   const page = await context.newPage();
-  await page.goto(`${url}site/`);
+  await page.goto(`${server.url}site/`);
   await page.waitForFunction(() =>
     /^Depth/.test(document.querySelector("#facts")?.textContent ?? ""),
   );
@@ -100,11 +79,13 @@ for (let round = 0; round < rounds; round++) {
 }
 table.push([
   "first line of a position that the database lacks, engine not loaded, ms (median, p95)",
-  [0.5, 0.95].map((share) => quantile(firsts, share).toFixed(0)).join(", "),
+  [0.5, 0.95]
+    .map((share) => bench.quantile(firsts, share).toFixed(0))
+    .join(", "),
 ]);
 
 const page = await browser.newPage();
-await page.goto(url);
+await page.goto(server.url);
 const native = await natively();
 const here = await page.evaluate(async ([fens, nodes]) => {
   const entry = "/pkg/engine.js";
@@ -121,17 +102,16 @@ const here = await page.evaluate(async ([fens, nodes]) => {
   engine.close();
   return times;
 }, /** @type {const} */ ([POSITIONS, NODES]));
-const sum = (/** @type {number[]} */ times) => times.reduce((a, b) => a + b, 0);
 table.push([
   `${(NODES / 1000).toFixed(0)} kn of each of three positions, ms: native; WebAssembly`,
-  `${sum(native).toFixed(0)}; ${sum(here).toFixed(0)}`,
+  `${bench.sum(native).toFixed(0)}; ${bench.sum(here).toFixed(0)}`,
 ]);
 table.push([
   "speed of WebAssembly against native",
-  `${((100 * sum(native)) / sum(here)).toFixed(0)} %`,
+  `${((100 * bench.sum(native)) / bench.sum(here)).toFixed(0)} %`,
 ]);
 
-const [game] = (await games(String(options.games), 20, 50)).filter(
+const [game] = (await games(String(bench.games), 20, 50)).filter(
   (fens) => fens.length > 80,
 );
 if (game) {
@@ -188,7 +168,7 @@ if (game) {
 const name = "shelfish_engine_bg.wasm";
 table.push([
   `${name}, kB`,
-  (readFileSync(join(ground.root, "pkg", name)).length / 1000).toFixed(0),
+  (readFileSync(join(PACKAGE, name)).length / 1000).toFixed(0),
 ]);
 const workerBytes = await page.evaluate(async (fens) => {
   const entry = "/pkg/engine.js?memory";
@@ -220,10 +200,7 @@ table.push([
   (workerBytes / 2 ** 20).toFixed(1),
 ]);
 
-console.log(
-  `\n${options.latency} ms a request, ${options.mbit} Mbit/s; Chromium ${browser.version()}\n`,
-);
-console.log("| | |\n|---|---:|");
-for (const row of table) console.log(`| ${row.join(" | ")} |`);
+console.log(`\n${bench.network}; Chromium ${browser.version()}\n`);
+console.log(bench.table(["", ""], table));
 await browser.close();
-await ground.close();
+await server.close();

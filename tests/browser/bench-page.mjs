@@ -1,34 +1,14 @@
 // Measures how long a visitor with an empty cache waits for the first evaluation, and for the graph of a linked game.
 // `cargo xtask bench-page` calls it.
-import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { makeUci } from "chessops/util";
 import { parsePgn, startingPosition } from "chessops/pgn";
 import { parseSan } from "chessops/san";
-import { chromium } from "playwright-core";
+import * as bench from "./support/bench.mjs";
+import { launch } from "./support/chromium.mjs";
 import { split } from "./support/games.mjs";
-import { FLAGS } from "./support/lab.mjs";
-import { CHROMIUM, SITE } from "./support/paths.mjs";
-import { serve } from "./support/serve.mjs";
-
-const { values: options } = parseArgs({
-  options: {
-    db: { type: "string" },
-    games: { type: "string" },
-    count: { type: "string", default: "15" },
-    latency: { type: "string", default: "50" },
-    mbit: { type: "string", default: "20" },
-  },
-});
-const rounds = Number(options.count);
-const network = [
-  "--latency-ms",
-  String(options.latency),
-  "--bandwidth-mbit",
-  String(options.mbit),
-];
+import { SITE } from "./support/paths.mjs";
 
 /** Links to real games, cut after 80 plies. */
 async function links(/** @type {string} */ path, /** @type {number} */ count) {
@@ -78,10 +58,7 @@ function watch(/** @type {string} */ what) {
   });
 }
 
-const browser = await chromium.launch({
-  executablePath: CHROMIUM,
-  args: FLAGS,
-});
+const browser = await launch();
 
 /** @typedef {{ ms: number, bytes: number, requests: number }} Visit */
 
@@ -89,16 +66,15 @@ const browser = await chromium.launch({
  * Visits a page with an empty browser profile.
  * @param {string} url
  * @param {"evaluation" | "graph"} what
- * @param {string} coding
  * @returns {Promise<Visit>}
  */
-async function visit(url, what, coding) {
+async function visit(url, what) {
   const context = await browser.newContext();
   const page = await context.newPage();
   const session = await context.newCDPSession(page);
   await session.send("Network.enable");
   await /** @type {any} */ (session).send("Network.setAcceptedEncodings", {
-    encodings: [coding],
+    encodings: ["br"],
   });
   let [bytes, requests] = [0, 0];
   session.on(
@@ -118,59 +94,54 @@ async function visit(url, what, coding) {
   return cost;
 }
 
-const at = (
-  /** @type {Visit[]} */ visits,
-  /** @type {keyof Visit} */ key,
-  /** @type {number} */ share,
-) =>
-  visits.map((visit) => visit[key]).sort((a, b) => a - b)[
-    Math.min(visits.length - 1, Math.floor(visits.length * share))
-  ] ?? NaN;
-
-/** @type {[name: string, visits: Visit[]][]} */
-const table = [];
-const sample = await serve(SITE, ...network);
-for (const coding of ["br", "gzip"]) {
+/**
+ * Visits pages of a site one after the other.
+ * @param {string} site
+ * @param {string[]} links
+ * @param {"evaluation" | "graph"} what
+ */
+async function row(site, links, what, name = "") {
+  const server = await bench.slow(site);
+  /** @type {Visit[]} */
   const visits = [];
-  for (let round = 0; round < rounds; round++)
-    visits.push(await visit(sample.url, "evaluation", coding));
-  table.push([`first evaluation, ${coding}`, visits]);
+  for (const link of links) visits.push(await visit(server.url + link, what));
+  await server.close();
+  const figure = (/** @type {keyof Visit} */ key, share = 0.5) =>
+    bench.quantile(
+      visits.map((visit) => visit[key]),
+      share,
+    );
+  return [
+    name,
+    ...[0.5, 0, 0.95].map((share) => figure("ms", share).toFixed(0)),
+    (figure("bytes") / 1000).toFixed(1),
+    figure("requests"),
+  ];
 }
-await sample.close();
 
-if (options.db && options.games) {
-  const root = mkdtempSync(join(tmpdir(), "shelfish-page-"));
-  cpSync(SITE, root, {
-    recursive: true,
-    filter: (path) => path !== join(SITE, "db"),
-  });
-  cpSync(resolve(options.db), join(root, "db"), { recursive: true });
-  const { positions } = JSON.parse(
-    readFileSync(join(root, "db", "manifest.json"), "utf8"),
-  );
-  const large = await serve(root, ...network);
-  const visits = [];
-  for (const link of await links(resolve(options.games), rounds))
-    visits.push(await visit(large.url + link, "graph", "br"));
-  table.push([
-    `graph of a game of 80 plies, br, ${positions?.toLocaleString("en")} positions`,
-    visits,
-  ]);
-  await large.close();
-  rmSync(root, { recursive: true });
-}
+const db = String(bench.db);
+const { positions } = JSON.parse(
+  readFileSync(join(db, "manifest.json"), "utf8"),
+);
+const large = bench.copied({ "": SITE, db });
+const rows = [
+  await row(
+    SITE,
+    Array(bench.count).fill(""),
+    "evaluation",
+    "first evaluation, br",
+  ),
+  await row(
+    large,
+    await links(String(bench.games), bench.count),
+    "graph",
+    `graph of a game of 80 plies, br, ${positions.toLocaleString("en")} positions`,
+  ),
+];
 console.log(
-  `\n${options.latency} ms a request, ${options.mbit} Mbit/s, ${rounds} visits each, nothing cached; Chromium ${browser.version()}\n`,
+  `\n${bench.network}, ${bench.count} visits each, nothing cached; Chromium ${browser.version()}\n`,
 );
 console.log(
-  "| | median ms | least | p95 | kB | requests |\n|---|---:|---:|---:|---:|---:|",
+  bench.table(["", "median ms", "least", "p95", "kB", "requests"], rows),
 );
-for (const [name, visits] of table) {
-  const times = [0.5, 0, 0.95].map((share) =>
-    at(visits, "ms", share).toFixed(0),
-  );
-  console.log(
-    `| ${[name, ...times, (at(visits, "bytes", 0.5) / 1000).toFixed(1), at(visits, "requests", 0.5)].join(" | ")} |`,
-  );
-}
 await browser.close();

@@ -1,88 +1,36 @@
 // Measures lookups in a browser: requests, bytes, milliseconds. `cargo xtask bench-web` calls it.
-import {
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
-import { brotliCompressSync, constants } from "node:zlib";
-import { chromium } from "playwright-core";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { brotliCompressSync } from "node:zlib";
+import * as bench from "./support/bench.mjs";
+import { START, launch } from "./support/chromium.mjs";
+import { BLANK } from "./support/fixtures.mjs";
 import { games, neighbours } from "./support/games.mjs";
-import { FLAGS } from "./support/lab.mjs";
-import { CHROMIUM, PACKAGE, entry } from "./support/paths.mjs";
-import { mean, spread } from "./support/quantile.mjs";
+import { PACKAGE, entry } from "./support/paths.mjs";
 import { serve } from "./support/serve.mjs";
 
-const { values: options } = parseArgs({
-  options: {
-    db: { type: "string" },
-    evals: { type: "string" },
-    games: { type: "string" },
-    count: { type: "string", default: "100" },
-    latency: { type: "string", default: "50" },
-    mbit: { type: "string", default: "20" },
-  },
-});
-const count = Number(options.count);
-const [db, evals, pgn] = [options.db, options.evals, options.games].map(
-  (path) => resolve(path ?? ""),
-);
-if (
-  !db ||
-  !evals ||
-  !pgn ||
-  ![join(db, "manifest.json"), evals, pgn].every(existsSync)
-) {
-  console.error(
-    "usage: bench.mjs --db DIR --evals DUMP --games PGN, all of which exist",
-  );
-  process.exit(2);
-}
-
-const pairs = await neighbours(evals, count, 20_000);
-const replay = await games(pgn, count, 2_300);
-
-const root = mkdtempSync(join(tmpdir(), "shelfish-bench-"));
-writeFileSync(
-  join(root, "index.html"),
-  '<!doctype html><link rel="icon" href="data:,"><title>Bench</title>',
-);
-cpSync(PACKAGE, join(root, "pkg"), { recursive: true, dereference: true });
-cpSync(db, join(root, "db"), { recursive: true, dereference: true });
-const [slow, fast] = [
-  await serve(
-    root,
-    "--latency-ms",
-    String(options.latency),
-    "--bandwidth-mbit",
-    String(options.mbit),
-  ),
-  await serve(root),
-];
-const browser = await chromium.launch({
-  executablePath: CHROMIUM,
-  args: FLAGS,
-});
+const pairs = await neighbours(String(bench.evals), bench.count, 20_000);
+const replay = await games(String(bench.games), bench.count, 2_300);
+const root = bench.copied({ pkg: PACKAGE, db: String(bench.db) });
+writeFileSync(join(root, "index.html"), BLANK);
+const [slow, fast] = [await bench.slow(root), await serve(root)];
+const browser = await launch();
 
 /** Opens a page that has loaded and compiled the module, so that neither is measured. */
 async function pageOf(/** @type {string} */ url) {
   const page = await (await browser.newContext()).newPage();
   await page.goto(url);
-  await page.evaluate(async (entry) => {
-    Object.assign(globalThis, { shelfish: await import(entry) });
-    globalThis.database = await shelfish.openDatabase("db/manifest.json", {
-      indexedDB: false,
-    });
-    await database.lookup(
-      "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
-    );
-    database.close();
-  }, `/pkg/${entry()}`);
+  await page.evaluate(
+    async ([entry, start]) => {
+      Object.assign(globalThis, { shelfish: await import(String(entry)) });
+      globalThis.database = await shelfish.openDatabase("db/manifest.json", {
+        indexedDB: false,
+      });
+      await database.lookup(String(start));
+      database.close();
+    },
+    [`/pkg/${entry()}`, START],
+  );
   return page;
 }
 
@@ -189,10 +137,7 @@ const decode = await local.evaluate(
     await database.lookup(start);
     return { cold, warm, warmStart: await timed(start) };
   },
-  /** @type {const} */ ([
-    pairs.map(([fen]) => fen),
-    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
-  ]),
+  /** @type {const} */ ([pairs.map(([fen]) => fen), START]),
 );
 const manifest = await local.evaluate(() => ({
   positions: database.manifest.positions,
@@ -200,52 +145,59 @@ const manifest = await local.evaluate(() => ({
 }));
 await browser.close();
 await Promise.all([slow.close(), fast.close()]);
-rmSync(root, { recursive: true });
 
 /** Returns the Brotli size of all files that a page loads before its first answer. */
 const shipped = [entry(), "shelfish_bg.wasm"].map((name) => {
   const bytes = readFileSync(join(PACKAGE, name));
-  const params = {
-    [constants.BROTLI_PARAM_QUALITY]: 11,
-    [constants.BROTLI_PARAM_LGWIN]: 22,
-  };
-  return { name, size: brotliCompressSync(bytes, { params }).length };
+  return { name, size: brotliCompressSync(bytes).length };
 });
 
 const figures = (
+  /** @type {string} */ name,
   /** @type {Cost[]} */ costs,
   /** @type {keyof Cost} */ key,
-  divisor = 1,
   digits = 0,
-) =>
-  spread(
+  divisor = 1,
+) => [
+  name,
+  ...bench.spread(
     costs.map((cost) => cost[key] / divisor),
     digits,
-  );
+  ),
+];
+const SPREAD = ["mean", "median", "p95", "max"];
+const { cold, near, game } = costs;
+const plies = bench.mean(replay.map((fens) => fens.length));
 
 console.log(`
-${manifest.positions.toLocaleString("en")} positions, ${(manifest.bytes / manifest.positions).toFixed(2)} bytes each; ${options.latency} ms a request, ${options.mbit} Mbit/s;
-${pairs.length} lookups, ${replay.length} games of ${Math.round(mean(replay.map((fens) => fens.length)))} positions; Chromium ${browser.version()}
+${manifest.positions.toLocaleString("en")} positions, ${(manifest.bytes / manifest.positions).toFixed(2)} bytes each; ${bench.network};
+${pairs.length} lookups, ${replay.length} games of ${Math.round(plies)} positions; Chromium ${browser.version()}
 
-| | mean | median | p95 | max |
-|---|---|---|---|---|
-| cold lookup, requests | ${figures(costs.cold, "requests", 1, 1)} |
-| cold lookup, dependent fetches | ${figures(costs.cold, "rounds", 1, 1)} |
-| cold lookup, KiB | ${figures(costs.cold, "bytes", 1024, 1)} |
-| cold lookup, ms | ${figures(costs.cold, "ms")} |
-| next position, requests | ${figures(costs.near, "requests", 1, 2)} |
-| next position, ms | ${figures(costs.near, "ms", 1, 1)} |
-| whole game, cold, requests | ${figures(costs.game, "requests", 1, 1)} |
-| whole game, cold, blocks fetched | ${figures(costs.game, "blocks", 1, 1)} |
-| whole game, cold, dependent fetches | ${figures(costs.game, "rounds", 1, 1)} |
-| whole game, cold, KiB | ${figures(costs.game, "bytes", 1024, 1)} |
-| whole game, cold, ms | ${figures(costs.game, "ms")} |
+${bench.table(
+  ["", ...SPREAD],
+  [
+    figures("cold lookup, requests", cold, "requests", 1),
+    figures("cold lookup, dependent fetches", cold, "rounds", 1),
+    figures("cold lookup, KiB", cold, "bytes", 1, 1024),
+    figures("cold lookup, ms", cold, "ms"),
+    figures("next position, requests", near, "requests", 2),
+    figures("next position, ms", near, "ms", 1),
+    figures("whole game, cold, requests", game, "requests", 1),
+    figures("whole game, cold, blocks fetched", game, "blocks", 1),
+    figures("whole game, cold, dependent fetches", game, "rounds", 1),
+    figures("whole game, cold, KiB", game, "bytes", 1, 1024),
+    figures("whole game, cold, ms", game, "ms"),
+  ],
+)}
 
-| in WebAssembly, no network | mean | median | p95 | max |
-|---|---|---|---|---|
-| cold block, decoded and searched, ms (${decode.cold.length} blocks) | ${spread(decode.cold, 2)} |
-| warm lookup, µs (${decode.warm.length} positions) | ${spread(decode.warm, 1)} |
+${bench.table(
+  ["in WebAssembly, no network", ...SPREAD],
+  [
+    ["cold block, decoded and searched, ms", ...bench.spread(decode.cold, 2)],
+    ["warm lookup, µs", ...bench.spread(decode.warm, 1)],
+  ],
+)}
 
 The starting position with all its evaluations, warm: ${decode.warmStart.toFixed(1)} µs.
-Module and JavaScript in Brotli: ${(shipped.reduce((sum, { size }) => sum + size, 0) / 1000).toFixed(1)} kB (${shipped.map(({ name, size }) => `${name} ${size}`).join(", ")}).
+Module and JavaScript in Brotli: ${(bench.sum(shipped.map(({ size }) => size)) / 1000).toFixed(1)} kB (${shipped.map(({ name, size }) => `${name} ${size}`).join(", ")}).
 `);

@@ -1,17 +1,12 @@
 // The engine on the analysis board: it evaluates positions that the database lacks, marks them, and can be stopped.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { lab } from "./support/lab.mjs";
+import { test } from "node:test";
+import * as shelf from "./support/shelf.mjs";
 import { at, open, withoutEngine } from "./support/page.mjs";
 import { recordShifts, shifts } from "./support/shifts.mjs";
 import { reads, until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
-
-/** @type {Awaited<ReturnType<typeof lab>>} */
-let shelf;
-before(async () => void (shelf = await lab()));
-after(() => shelf.close());
 
 const ABSENT = "site/#fen=8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8_w_-_-_0_1";
 /** A game that leaves every database of good games after its first moves. */
@@ -215,7 +210,7 @@ test("the position on the board is searched deeper on request, with the chosen n
     ),
     3,
   );
-  await page.goto(new URL(ABSENT, shelf.server.url).href);
+  await page.goto(shelf.url(ABSENT));
   await page.reload();
   await until(() =>
     page.evaluate(

@@ -1,15 +1,10 @@
 // The layout of the page: the main parts are in view together, and no element moves during steps.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { lab } from "./support/lab.mjs";
+import { test } from "node:test";
+import * as shelf from "./support/shelf.mjs";
 import { painted, recordShifts, shifts } from "./support/shifts.mjs";
 import { SIZES } from "./support/sizes.mjs";
 import { until } from "./support/until.mjs";
-
-/** @type {Awaited<ReturnType<typeof lab>>} */
-let shelf;
-before(async () => void (shelf = await lab()));
-after(() => shelf.close());
 
 const GAME = "site/#game=kasparov-topalov-1999";
 

@@ -2,41 +2,18 @@
 // strictest Content-Security-Policy with Trusted Types. A test starts the navigation of a bookmark. Real pages may change: these tests
 // cannot detect that.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, afterEach, before, suite, test } from "node:test";
-import { makeSanAndPlay, parseSan } from "chessops/san";
-import { parsePgn, startingPosition } from "chessops/pgn";
-import { chromiumWith, stage } from "./support/bookmarks.mjs";
-import { findings } from "./support/axe.mjs";
-import { lab } from "./support/lab.mjs";
-import { withLimit, until } from "./support/until.mjs";
+import { parsePgn } from "chessops/pgn";
+import { played } from "./support/games.mjs";
+import { ROOT } from "./support/paths.mjs";
+import * as shelf from "./support/shelf.mjs";
+import { equals, until, withLimit } from "./support/until.mjs";
 
-/** @type {Awaited<ReturnType<typeof lab>>} */
-let shelf;
-/** @type {Awaited<ReturnType<typeof stage>>} */
-let fixtures;
-/** The link of the page, which opens the board. `emptyLink` opens an empty page instead, which loads faster. */
-let link = "";
-let board = "";
-let emptyLink = "";
-let empty = "";
-before(async () => {
-  [shelf, fixtures] = await Promise.all([lab(), stage()]);
-  const page = await withLimit(await shelf.browser.newContext()).newPage();
-  await page.goto(new URL("site/bookmarklet.html", shelf.server.url).href);
-  link = String(await page.getAttribute("#bookmarklet", "href"));
-  await page.context().close();
-  board = new URL("site/", shelf.server.url).href;
-  empty = new URL("/", shelf.server.url).href;
-  emptyLink = link.replace(
-    encodeURIComponent(board),
-    encodeURIComponent(empty),
-  );
-  assert.notEqual(emptyLink, link);
-});
-after(async () => {
-  fixtures.close();
-  await shelf.close();
-});
+const PAGE = "site/bookmarklet.html";
+const board = shelf.url("site/");
+const empty = shelf.url("/");
 
 const OPERA =
   "e4 e5 Nf3 d6 d4 Bg4 dxe5 Bxf3 Qxf3 dxe5 Bc4 Nf6 Qb3 Qe7 Nc3 c6 Bg5 b5 Nxb5 cxb5 Bxb5+ Nbd7 O-O-O Rd8 Rxd7 Rxd7 Rd1 Qe6 Bxd7+ Nxd7 Qb8+ Nxb8 Rd8#";
@@ -339,14 +316,10 @@ const movesIn = (/** @type {string} */ pgn) =>
     .map((word) => word.replace(/[?!]+$/, ""))
     .join(" ");
 
-/** Checks that an address of the board at `base` opens the expected game or position. */
-function holds(
-  /** @type {string} */ address,
-  /** @type {Case} */ expected,
-  base = empty,
-) {
+/** Checks that an address of the board at `empty` opens the expected game or position. */
+function holds(/** @type {string} */ address, /** @type {Case} */ expected) {
   const { hash, href } = new URL(address);
-  assert.equal(href.slice(0, href.indexOf("#")), base);
+  assert.equal(href.slice(0, href.indexOf("#")), empty);
   if (expected.lichess)
     return assert.equal(hash, `#lichess=${expected.lichess}`);
   if (expected.fen) return assert.equal(hash, `#fen=${expected.fen}`);
@@ -357,43 +330,107 @@ function holds(
   );
   const text = decodeURIComponent(hash.slice("#pgn=".length));
   const games = parsePgn(text);
-  const wanted = [expected.moves ?? []].flat();
-  assert.equal(games.length, wanted.length);
-  if (games.length === 1) assert.equal(movesIn(text), wanted[0]);
+  const lines = [expected.moves ?? []].flat();
+  assert.equal(games.length, lines.length);
+  if (games.length === 1) assert.equal(movesIn(text), lines[0]);
   for (const [name, value] of Object.entries(expected.tags ?? {}))
     assert.equal(games[0]?.headers.get(name), value, name);
   // The moves of these games are legal.
-  if (/^www\.chess|^lichess/.test(expected.url)) {
-    const position = startingPosition(games[0]?.headers ?? new Map()).unwrap();
-    for (const { san } of games[0]?.moves.mainline() ?? []) {
-      const move = parseSan(position, san);
-      assert.ok(move, san);
-      assert.equal(makeSanAndPlay(position, move), san);
-    }
-  }
+  if (/^www\.chess|^lichess/.test(expected.url))
+    assert.equal(
+      played(text).length - 1,
+      [...(games[0]?.moves.mainline() ?? [])].length,
+    );
 }
 
+/** The strictest policy of a page. It only allows the scripts with which some copies build their content. */
+const STRICT =
+  "default-src 'none'; script-src 'nonce-fixture'; style-src 'none'; require-trusted-types-for 'script'; trusted-types 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
 suite("the bookmarklet", () => {
-  /** @type {import("./support/bookmarks.mjs").Presser} */
-  let browser;
-  before(
-    async () =>
-      void (browser = await chromiumWith({
-        bookmarks: { "Open in Shelfish": link, "Open nowhere": emptyLink },
-        port: fixtures.port,
-      })),
-  );
-  afterEach(() => browser.closeTab());
-  after(() => browser?.close());
+  /** The link of the page, which opens the board, and the same link to an empty page, which loads faster. */
+  let [link, emptyLink] = ["", ""];
+  /** @type {import("playwright-core").Page} */
+  let page;
+  /** @type {import("playwright-core").Page | undefined} */
+  let tab;
+  /** @type {import("playwright-core").CDPSession} */
+  let tools;
+  before(async () => {
+    const context = withLimit(await (await shelf.browser()).newContext());
+    page = await context.newPage();
+    await page.goto(shelf.url(PAGE));
+    link = String(await page.getAttribute("#bookmarklet", "href"));
+    emptyLink = link.replace(
+      encodeURIComponent(board),
+      encodeURIComponent(empty),
+    );
+    assert.notEqual(emptyLink, link);
+    tools = await context.newCDPSession(page);
+    // The address `http://lichess.org/abcd1234?lichess-finished` has the copy `lichess-finished`. `&policy=…` sets a policy.
+    await context.route(
+      /^http:\/\/(lichess\.org|www\.chess\.com|blog\.test)\//,
+      (route) => {
+        const { search, searchParams } = new URL(route.request().url());
+        const [name] = search.slice(1).split("&");
+        const copy = join(ROOT, "tests/data/bookmarklet", `${name}.html`);
+        return route.fulfill({
+          body: readFileSync(copy),
+          headers: {
+            "content-type": "text/html; charset=utf-8",
+            "content-security-policy": searchParams.get("policy") ?? STRICT,
+          },
+        });
+      },
+    );
+  });
+  afterEach(() => tab?.close().catch(() => {}));
+  after(() => page?.context().close());
+
+  /**
+   * Presses a bookmark: a navigation to a `javascript:` address that the browser starts, not the page. The command `Page.navigate` of
+   * the browser's tools does the same. Returns the address of a new tab, the new address of the same tab, or a message.
+   * @param {string} bookmark
+   */
+  async function press(bookmark) {
+    const before = page.url();
+    /** @type {{ tab?: string, here?: string, said?: string }} */
+    const outcome = {};
+    page.context().once("page", async (opened) => {
+      tab = opened;
+      await opened.waitForURL(/^http/);
+      outcome.tab = opened.url();
+    });
+    page.once("dialog", async (dialog) => {
+      await dialog.accept();
+      outcome.said = dialog.message();
+    });
+    page.on("framenavigated", () => {
+      if (page.url() !== before) outcome.here = page.url();
+    });
+    // This command answers at once if the script loads no page, and after the page is loaded if it does.
+    const navigation = tools
+      .send("Page.navigate", { url: bookmark })
+      .catch(() => {});
+    await until(
+      () => Object.keys(outcome).length > 0,
+      "the bookmark opens a tab, a message or another address",
+    );
+    await navigation;
+    page.context().removeAllListeners("page");
+    page.removeAllListeners("dialog");
+    page.removeAllListeners("framenavigated");
+    return outcome;
+  }
 
   for (const [what, expected] of CASES) {
     test(what, async () => {
-      await browser.visit(`http://${expected.url}`);
+      await page.goto(`http://${expected.url}`);
       if (expected.select)
-        await browser.run(
+        await page.evaluate(
           `getSelection().selectAllChildren(document.querySelector("${expected.select}"))`,
         );
-      const { tab, here, said } = await browser.press("Open nowhere");
+      const { tab, here, said } = await press(emptyLink);
       assert.equal(here, undefined);
       if (expected.says) {
         assert.match(String(said), expected.says);
@@ -407,37 +444,25 @@ suite("the bookmarklet", () => {
   }
 
   test("the board that is opened shows the game", async () => {
-    await browser.visit(
+    await page.goto(
       "http://www.chess.com/game/live/123456789?chess-com-finished",
     );
-    await browser.press("Open in Shelfish");
-    const moves = `[...document.querySelectorAll("[data-testid=move] .san")].map(({ textContent }) => textContent).join(" ")`;
-    await until(async () => (await browser.inTab(moves)) === OPERA);
-    assert.match(String(await browser.inTab("document.title")), /AnnW – BobB/);
+    await press(link);
+    await equals(
+      async () =>
+        tab?.locator("[data-testid=move] .san").allTextContents() ?? [],
+      OPERA.split(" "),
+    );
+    assert.match(String(await tab?.title()), /AnnW – BobB/);
   });
 
   test("if a page may not open windows, the board replaces the page", async () => {
-    await browser.visit(
+    await page.goto(
       `http://blog.test/?any-textarea&policy=${encodeURIComponent("sandbox allow-scripts allow-same-origin; script-src 'none'")}`,
     );
-    const { here } = await browser.press("Open nowhere");
+    const { here } = await press(emptyLink);
     holds(String(here), { url: "blog.test", moves: "d4 d5 c4 e6 Nc3" });
   });
-});
-
-// The page that installs the bookmarklet.
-
-const PAGE = "site/bookmarklet.html";
-
-test("the page of the bookmarklet has no violation of accessibility, and does not scroll sideways on a phone", async (t) => {
-  const viewport = { width: 360, height: 740 };
-  const page = await shelf.page(t, { path: PAGE, context: { viewport } });
-  await page.getByTestId("bookmarklet").click();
-  assert.deepEqual(await findings(page), []);
-  assert.ok(
-    (await page.evaluate(() => document.documentElement.scrollWidth)) <=
-      viewport.width,
-  );
 });
 
 test("a drag of the button contains the link, and a click explains the button", async (t) => {
@@ -467,7 +492,7 @@ test("a drag of the button contains the link, and a click explains the button", 
   await page.mouse.move(300, 60, { steps: 5 });
   assert.deepEqual(
     await dragged,
-    [link, "Open in Shelfish"],
+    [await button.getAttribute("href"), "Open in Shelfish"],
     "the bookmark takes the button's name",
   );
   await page.mouse.up();

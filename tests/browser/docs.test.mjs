@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { cpSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { fencesOf } from "../npm/support/fences.mjs";
 import { findings } from "./support/axe.mjs";
 import { deadLinks } from "./support/dead-links.mjs";
 import { BLANK } from "./support/fixtures.mjs";
-import { lab } from "./support/lab.mjs";
+import * as shelf from "./support/shelf.mjs";
 import { PACKAGE, ROOT, SITE } from "./support/paths.mjs";
 import { until } from "./support/until.mjs";
 
@@ -16,11 +16,6 @@ const files = readdirSync(DOCS, { recursive: true, encoding: "utf8" })
   .map((name) => name.replaceAll("\\", "/"))
   .filter((name) => statSync(join(DOCS, name)).isFile());
 const pages = files.filter((name) => name.endsWith(".html"));
-
-/** @type {Awaited<ReturnType<typeof lab>>} */
-let shelf;
-before(async () => void (shelf = await lab({ own: true })));
-after(() => shelf.close());
 
 /** Opens a page of the documentation. */
 const opened = (

@@ -3,9 +3,10 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import { findings } from "./support/axe.mjs";
-import { START, lab } from "./support/lab.mjs";
+import { START } from "./support/chromium.mjs";
+import * as shelf from "./support/shelf.mjs";
 import { DUMPS, SHELFISH } from "./support/paths.mjs";
 import { best, truth } from "./support/truth.mjs";
 import { equals, until } from "./support/until.mjs";
@@ -17,17 +18,13 @@ const AFTER_E4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -";
 const MATE = "6k1/5ppp/8/8/8/8/8/R3K2R w - - 0 1";
 const ATTRIBUTES = { database: "db/", book: "site/book/" };
 
-/** @type {Awaited<ReturnType<typeof lab>>} */
-let shelf;
 before(async () => {
-  shelf = await lab({ own: true });
   const elements = `<main><h1>Elements</h1><shelfish-eval fen="${START}" database="db/" lines="3"></shelfish-eval><shelfish-explorer book="site/book/" database="db/"></shelfish-explorer></main>`;
   writeFileSync(
     join(shelf.root, "elements.html"),
     `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><link rel="icon" href="data:,"><title>Elements</title><script type="module" src="pkg/elements.js"></script><body>${elements}`,
   );
 });
-after(() => shelf.close());
 
 const source = truth(...DUMPS);
 

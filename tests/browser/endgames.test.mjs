@@ -1,17 +1,12 @@
 // Endgame tables on the pages: exact results on the board, in the report and in Play, and a fallback without tables.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { findings } from "./support/axe.mjs";
-import { lab } from "./support/lab.mjs";
+import * as shelf from "./support/shelf.mjs";
 import { at, withoutEngine } from "./support/page.mjs";
 import { equals, reads, until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
-
-/** @type {Awaited<ReturnType<typeof lab>>} */
-let shelf;
-before(async () => void (shelf = await lab()));
-after(() => shelf.close());
 
 const fenPath = (/** @type {string} */ fen) =>
   `site/#fen=${fen.replaceAll(" ", "_")}`;

@@ -1,12 +1,8 @@
 // `shelfish/engine` in a browser: Workers without SharedArrayBuffer, which can be stopped during a search.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { START, lab } from "./support/lab.mjs";
-
-/** @type {Awaited<ReturnType<typeof lab>>} */
-let shelf;
-before(async () => void (shelf = await lab()));
-after(() => shelf.close());
+import { test } from "node:test";
+import { START } from "./support/chromium.mjs";
+import * as shelf from "./support/shelf.mjs";
 
 const KIWIPETE =
   "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";

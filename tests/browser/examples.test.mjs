@@ -5,13 +5,12 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { chromium } from "playwright-core";
 import { project, run, served, started } from "../toolchains/support.mjs";
 import { famous } from "./support/fixtures.mjs";
 import { games } from "./support/games.mjs";
 import { host } from "./support/host.mjs";
-import { FLAGS, START, watch } from "./support/lab.mjs";
-import { CHROMIUM, DUMPS, ROOT, SHELFISH } from "./support/paths.mjs";
+import { START, launch, watch } from "./support/chromium.mjs";
+import { DUMPS, ROOT, SHELFISH } from "./support/paths.mjs";
 import { best, truth } from "./support/truth.mjs";
 import { equals, withLimit } from "./support/until.mjs";
 
@@ -27,11 +26,10 @@ let browser;
 
 before(async () => {
   shelf = await host(famous());
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  browser = await launch();
 });
 after(async () => {
   await browser?.close();
-  await shelf?.close();
 });
 
 /** Creates a project from an example and checks its types. */
@@ -78,7 +76,7 @@ async function opened(
   /** @type {RegExp} */ allow = /^$/,
 ) {
   const context = withLimit(await browser.newContext());
-  const page = /** @type {import("./support/lab.mjs").Page} */ (
+  const page = /** @type {import("./support/chromium.mjs").Page} */ (
     await context.newPage()
   );
   watch(page);

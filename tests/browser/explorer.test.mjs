@@ -1,52 +1,22 @@
-// The opening explorer: it shows the answers of the native program, by mouse, touch and keys, online and offline.
+// The opening explorer, as a page and as a panel of the board: it shows the answers of the native program, by mouse, touch and keys.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { START, lab } from "./support/lab.mjs";
+import { test } from "node:test";
+import { AFTER_E4, START } from "./support/chromium.mjs";
 import { ROOT, SHELFISH } from "./support/paths.mjs";
-import { equals, until } from "./support/until.mjs";
+import { at } from "./support/page.mjs";
+import * as shelf from "./support/shelf.mjs";
+import { scoreOf } from "./support/truth.mjs";
+import { equals, reads } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
-
-/** @type {Awaited<ReturnType<typeof lab>>} */
-let shelf;
-before(async () => void (shelf = await lab({ own: true })));
-after(() => shelf.close());
-
-const SIZES = {
-  "a phone": { width: 390, height: 844 },
-  "a desk": { width: 1366, height: 768 },
-};
-
-/** Returns the answer of the native program for a position of the sample, of all games or of some buckets. */
-function told(/** @type {string} */ fen, /** @type {string[]} */ ...buckets) {
-  const [book, evals] = ["book", "db"].map((name) =>
-    join(shelf.root, "site", name),
-  );
-  const options = buckets.flatMap((bucket) => ["--buckets", bucket]);
-  return JSON.parse(
-    execFileSync(
-      SHELFISH,
-      [
-        "explore",
-        "-d",
-        String(book),
-        "--evals",
-        String(evals),
-        "--json",
-        ...options,
-        fen,
-      ],
-      { encoding: "utf8" },
-    ),
-  );
-}
+/** @typedef {import("node:test").TestContext} Test */
 
 /** The rows of the table: move, games, evaluation. */
 const rows = (/** @type {Page} */ page) =>
-  page.$$eval("#played-moves tr", (all) =>
+  page.$$eval("#played:not(.stale) #played-moves tr", (all) =>
     all.map((row) =>
       [
         row.querySelector(".san"),
@@ -56,77 +26,61 @@ const rows = (/** @type {Page} */ page) =>
     ),
   );
 
-/** Waits until the table shows a position, including its evaluations. */
-async function shows(
-  /** @type {Page} */ page,
-  /** @type {string} */ fen,
-  /** @type {string[]} */ ...buckets
-) {
-  const { moves } = told(fen, ...buckets);
+/** Waits until the table has the moves of the native program, with their numbers of games and their evaluations. */
+async function shows(/** @type {Page} */ page, /** @type {string} */ fen) {
+  const [book, evals] = ["book", "db"].map((name) =>
+    join(shelf.root, "site", name),
+  );
+  const args = ["explore", "-d", book, "--evals", evals, "--json", fen];
+  const { moves } = JSON.parse(
+    execFileSync(SHELFISH, args.map(String), { encoding: "utf8" }),
+  );
   const expected = moves.map(
-    (/** @type {any} */ { san, white, draws, black, evaluation: e }) => [
+    (/** @type {any} */ { san, white, draws, black, evaluation }) => [
       san,
       (white + draws + black).toLocaleString("en"),
-      !e
-        ? ""
-        : e.mate !== undefined
-          ? `#${e.mate}`
-          : `${e.cp > 0 ? "+" : ""}${(e.cp / 100).toFixed(2)}`,
+      scoreOf(evaluation, "-"),
     ],
-  );
-  await until(() =>
-    page.evaluate(
-      (count) =>
-        document.querySelectorAll("#played-moves tr").length === count &&
-        !document.querySelector("#played.stale"),
-      expected.length,
-    ),
   );
   await equals(() => rows(page), expected);
 }
 
 const explorer = (
-  /** @type {import("node:test").TestContext} */ t,
+  /** @type {Test} */ t,
   query = "",
   context = {},
-) => shelf.page(t, { path: `site/explorer.html${query}`, context });
-const AFTER_E4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -";
+  allow = /^$/,
+) => shelf.page(t, { path: `site/explorer.html${query}`, context, allow });
 
-for (const [name, viewport] of Object.entries(SIZES)) {
+for (const [name, viewport] of Object.entries({
+  "a phone": { width: 390, height: 844 },
+  "a desk": { width: 1366, height: 768 },
+})) {
   test(`the table has the answer of the program, and a click plays a move, on ${name}`, async (t) => {
-    const page = await explorer(t, "", {
-      viewport,
-      hasTouch: name === "a phone",
-    });
+    const hasTouch = name === "a phone";
+    const page = await explorer(t, "", { viewport, hasTouch });
     await shows(page, START);
     const row = page.locator("#played-moves tr", {
       has: page.getByText("e4", { exact: true }),
     });
-    await (name === "a phone" ? row.tap() : row.click());
+    await (hasTouch ? row.tap() : row.click());
     await shows(page, AFTER_E4);
-    await until(() =>
-      page.evaluate(
-        () =>
-          document.querySelector("#opening")?.textContent ===
-          "B00 King's Pawn Game",
-      ),
-    );
+    await page
+      .locator("#opening", { hasText: "B00 King's Pawn Game" })
+      .waitFor();
     await page.waitForURL(/#moves=e2e4/);
     assert.match(
-      (await page.getByTestId("analyse").getAttribute("href")) ?? "",
+      (await at(page, "analyse").getAttribute("href")) ?? "",
       /^\.\/#moves=e2e4/,
     );
-    await page.getByTestId("previous").click();
+    await at(page, "previous").click();
     await shows(page, START);
-    const outside = await page.evaluate(
-      () =>
-        [
-          ...document.querySelectorAll(
-            "#board, #played-moves tr:not([hidden]), .controls button",
-          ),
-        ].filter((part) => {
-          const box = part.getBoundingClientRect();
-          return box.width < 4 || box.left < 0 || box.right > innerWidth + 0.5;
+    const outside = await page.$$eval(
+      "#board, #played-moves tr:not([hidden]), .controls button",
+      (all) =>
+        all.filter((part) => {
+          const { width, left, right } = part.getBoundingClientRect();
+          return width < 4 || left < 0 || right > innerWidth + 0.5;
         }).length,
     );
     assert.equal(outside, 0);
@@ -134,70 +88,42 @@ for (const [name, viewport] of Object.entries(SIZES)) {
 }
 
 test("buckets can be chosen, moves have ratings, games are links", async (t) => {
-  cpSync(
-    join(ROOT, "tests/data/book-details/db"),
-    join(shelf.root, "details"),
-    { recursive: true },
-  );
+  const details = join(ROOT, "tests/data/book-details/db");
+  cpSync(details, join(shelf.root, "details"), { recursive: true });
   const page = await explorer(t, "?book=../details/manifest.json");
-  const table = () =>
-    page.$$eval("#played-moves tr", (all) =>
-      all.map((row) =>
-        [".san", ".rating"]
-          .map((part) => row.querySelector(part)?.textContent)
-          .concat(row.querySelector(".games")?.firstChild?.textContent ?? ""),
-      ),
+  const counts = (/** @type {string[][]} */ expected) =>
+    equals(
+      async () => (await rows(page)).map(([san, games]) => [san, games]),
+      expected,
     );
-  await page.getByTestId("buckets").waitFor();
-  assert.deepEqual(await table(), [
-    ["e4", "1856", "5"],
-    ["Nf3", "2050", "1"],
+  await counts([
+    ["e4", "5"],
+    ["Nf3", "1"],
   ]);
-  assert.ok(
-    await page
-      .getByTestId("played")
-      .getByText("Rating", { exact: true })
-      .isVisible(),
+  assert.deepEqual(
+    await page.locator("#played-moves .rating").allTextContents(),
+    ["1856", "2050"],
   );
-  const link = page
-    .getByTestId("references")
-    .getByRole("link", { name: "Lichess Ab3xYz09" });
+  const references = at(page, "references");
+  const link = references.getByRole("link", { name: "Lichess Ab3xYz09" });
   assert.equal(await link.getAttribute("href"), "./#lichess=Ab3xYz09");
   assert.match(
-    await page.getByTestId("references").innerText(),
+    await references.innerText(),
     /e4 0–1 \(2675\) games\.pgn, game 4/,
   );
-  const shows = (/** @type {string[][]} */ rows) =>
-    until(() =>
-      page.evaluate(
-        (rows) =>
-          JSON.stringify(
-            [...document.querySelectorAll("#played-moves tr")].map((row) => [
-              row.querySelector(".san")?.textContent,
-              row.querySelector(".games")?.firstChild?.textContent,
-            ]),
-          ) === rows,
-        JSON.stringify(rows),
-      ),
-    );
   const rapid = page.getByRole("button", { name: "Rapid" });
   await rapid.click();
   assert.equal(await rapid.getAttribute("aria-pressed"), "false");
-  await shows([["e4", "4"]]);
-  await page.getByRole("button", { name: "2000 and more" }).focus();
-  await page.keyboard.press("Space");
-  await shows([["e4", "2"]]);
+  await counts([["e4", "4"]]);
+  await page.getByRole("button", { name: "2000 and more" }).press("Space");
+  await counts([["e4", "2"]]);
   for (const name of ["Blitz", "Correspondence", "No time control"])
     await page.getByRole("button", { name }).click();
-  await until(() =>
-    page.evaluate(
-      () =>
-        document.querySelector("#status")?.textContent ===
-        "This position has no game of the selected groups in this book.",
-    ),
+  await reads(
+    page,
+    "status",
+    /^This position has no game of the selected groups in this book\.$/,
   );
-  await page.getByRole("button", { name: "Blitz" }).click();
-  await shows([["e4", "1"]]);
 });
 
 test("a game of the book opens on the board in the position", async (t) => {
@@ -207,58 +133,92 @@ test("a game of the book opens on the board in the position", async (t) => {
   );
   await page.locator("#references a", { hasText: "Isouard" }).click();
   await page.waitForURL(/\/site\/#game=morphy-isouard-1858&ply=11$/);
-  await until(() =>
-    page.evaluate(
-      () =>
-        document.querySelector("#moves [aria-current] .san")?.textContent ===
-        "Bc4",
-    ),
-  );
+  await page
+    .locator("#moves [aria-current] .san", { hasText: "Bc4" })
+    .waitFor();
 });
 
-test("a position that is not in the book, with the limits of the book, and a finished game are reported", async (t) => {
-  const page = await explorer(t, "#fen=8/8/8/3k4/8/8/3K4/N7_w_-_-_0_1");
-  await until(() =>
-    page.evaluate(() =>
-      /^This position is not in the book, which has the first 24 half-moves of each game and only positions that at least 5 games reached\.$/.test(
-        document.querySelector("#status")?.textContent ?? "",
-      ),
-    ),
+test("a position that is not in the book, with the limits of the book, a finished game and an unreadable book are reported", async (t) => {
+  const page = await explorer(
+    t,
+    "#fen=8/8/8/3k4/8/8/3K4/N7_w_-_-_0_1",
+    {},
+    /./,
   );
-  assert.equal(await page.getByTestId("played").isVisible(), false);
-  await page.goto(
-    new URL(
-      "site/explorer.html?2#moves=f2f3,e7e5,g2g4,d8h4&ply=4",
-      shelf.server.url,
-    ).href,
+  await reads(
+    page,
+    "status",
+    /^This position is not in the book, which has the first 24 half-moves of each game and only positions that at least 5 games reached\.$/,
   );
-  await until(() =>
-    page.evaluate(
-      () => document.querySelector("#status")?.textContent === "Checkmate.",
-    ),
-  );
-});
-
-test("the error of an unreadable book names a remedy, and a button tries again", async (t) => {
-  const page = await shelf.page(t, {
-    path: "site/explorer.html?book=db/manifest.json",
-    allow: /./,
-  });
-  await page.getByTestId("retry").waitFor();
-  assert.match(
-    await page.getByTestId("status").innerText(),
+  const visit = (/** @type {string} */ query) =>
+    page.goto(shelf.url(`site/explorer.html${query}`));
+  await visit("?2#moves=f2f3,e7e5,g2g4,d8h4&ply=4");
+  await reads(page, "status", /^Checkmate\.$/);
+  await visit("?book=db/manifest.json");
+  await at(page, "retry").waitFor();
+  await reads(
+    page,
+    "status",
     /no readable book[^]*database of evaluations[^]*shelfish book build GAMES\.pgn/,
   );
-  const other = await shelf.page(t, {
-    path: "site/explorer.html?db=book/manifest.json",
-    allow: /./,
+  await visit("?db=book/manifest.json");
+  await reads(page, "status", /^The evaluations cannot be looked up now\.$/);
+  assert.ok((await rows(page)).length > 10, "the counts are there");
+});
+
+const tab = (/** @type {Page} */ page) =>
+  page.getByRole("button", { name: "Explorer", exact: true });
+
+/** Opens the board without the engine. */
+const board = (/** @type {Test} */ t) =>
+  shelf.page(t, {
+    path: "site/",
+    before: () =>
+      localStorage.settings ??
+      localStorage.setItem("settings", '{"engine":false}'),
+    context: { viewport: { width: 1366, height: 768 } },
   });
-  await until(() =>
-    other.evaluate(
-      () =>
-        document.querySelector("#status")?.textContent ===
-        "The evaluations cannot be looked up now.",
-    ),
-  );
-  assert.ok((await rows(other)).length > 10, "the counts are there");
+
+test("on the board, the book loads when the explorer is shown, a move is an arrow, and a click plays it", async (t) => {
+  const page = await board(t);
+  await reads(page, "facts", /^Depth/);
+  const asked = async () =>
+    (await shelf.server.requests()).filter(({ path }) => /\/book\//.test(path))
+      .length;
+  assert.equal(await asked(), 0);
+  await tab(page).click();
+  await shows(page, START);
+  assert.ok((await asked()) > 1);
+  await page.locator("#played-moves tr").nth(1).hover();
+  await page.locator("#board .cg-shapes line").waitFor({ state: "attached" });
+  await page
+    .locator("#played-moves tr", { has: page.getByText("e4", { exact: true }) })
+    .click();
+  await shows(page, AFTER_E4);
+});
+
+test("on the board, a key shows the explorer, digits play moves, and a reload keeps the explorer open", async (t) => {
+  const page = await board(t);
+  await reads(page, "facts", /^Depth/);
+  const current = page.locator("#moves [aria-current] .san");
+  await page.keyboard.press("1");
+  assert.equal(await current.count(), 0, "not without the explorer");
+  await page.keyboard.press("t");
+  await shows(page, START);
+  await page.keyboard.press("1");
+  await shows(page, AFTER_E4);
+  await page.waitForURL(/#moves=e2e4&ply=1$/);
+  await page.locator("#played-moves button").first().focus();
+  await page.keyboard.press("Tab");
+  const second = await page.locator("#played-moves .san").nth(1).textContent();
+  await page.keyboard.press("Enter");
+  await equals(() => current.textContent(), second);
+  await page.keyboard.press("ArrowLeft");
+  await page.reload();
+  await shows(page, AFTER_E4);
+  assert.equal(await tab(page).getAttribute("aria-pressed"), "true");
+  await page.getByRole("button", { name: "Report" }).click();
+  await page.reload();
+  await reads(page, "facts", /^Depth/);
+  assert.equal(await at(page, "explorer").isVisible(), false);
 });

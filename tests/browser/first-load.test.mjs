@@ -1,14 +1,9 @@
 // Files of the board before its first evaluation, with nothing cached. Later parts must not add to them. The test prints their sizes.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { brotliCompressSync } from "node:zlib";
-import { lab } from "./support/lab.mjs";
+import * as shelf from "./support/shelf.mjs";
 import { equals, reads } from "./support/until.mjs";
-
-/** @type {Awaited<ReturnType<typeof lab>>} */
-let shelf;
-before(async () => void (shelf = await lab()));
-after(() => shelf.close());
 
 /** Opens the board. Returns the files that it has requested when the first evaluation is shown, with their bytes in Brotli. */
 async function firstFiles(
@@ -89,7 +84,7 @@ test("a move before the parts of a game are loaded is kept: in the list, in the 
     await held;
     await route.continue();
   });
-  await page.goto(new URL("site/", shelf.server.url).href);
+  await page.goto(shelf.url("site/"));
   await reads(page, "facts", /^Depth/);
   await page.getByTestId("move-input").fill("e4");
   await page.keyboard.press("Enter");

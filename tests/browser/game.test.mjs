@@ -1,83 +1,43 @@
 // <shelfish-game> on other pages: its content, its steps, and the files that it loads.
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import {
-  cpSync,
-  readFileSync,
-  readdirSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { createServer } from "node:http";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { makeFen } from "chessops/fen";
-import { parsePgn, startingPosition } from "chessops/pgn";
-import { parseSan } from "chessops/san";
-import { lab } from "./support/lab.mjs";
+import { test } from "node:test";
+import { BLANK } from "./support/fixtures.mjs";
+import { played } from "./support/games.mjs";
 import { DUMPS, ROOT } from "./support/paths.mjs";
-import { best, truth } from "./support/truth.mjs";
-import { until } from "./support/until.mjs";
+import * as shelf from "./support/shelf.mjs";
+import { best, scoreOf, truth } from "./support/truth.mjs";
+import { equals } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
+const FAMOUS = join(ROOT, "static-shards/famous.pgn");
 const PGN = String(
-  readFileSync(join(ROOT, "static-shards/famous.pgn"), "utf8")
+  readFileSync(FAMOUS, "utf8")
     .split(/\n(?=\[Event )/)
     .find((pgn) => pgn.includes("Morphy")),
 );
+const PLIES = played(PGN);
 /** A game that leaves the database after some moves. */
 const STRANGE =
   "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 h5 5. a3 h4 6. b4 Rh5 7. Bb2 Rg5 8. O-O";
 
-/** @type {Awaited<ReturnType<typeof lab>>} */
-let shelf;
-before(async () => {
-  shelf = await lab({ own: true });
-  cpSync(
-    join(ROOT, "static-shards/famous.pgn"),
-    join(shelf.root, "famous.pgn"),
-  );
-  const page = (/** @type {string} */ body) =>
-    `<!doctype html><html lang="en"><meta charset="utf-8"><link rel="icon" href="data:,"><title>Games</title><script type="module" src="pkg/elements.js"></script><body style="margin:0">${body}</body></html>`;
-  writeFileSync(
-    join(shelf.root, "text.html"),
-    page(`<shelfish-game database="db/">${PGN}</shelfish-game>`),
-  );
-  writeFileSync(
-    join(shelf.root, "below.html"),
-    page(
-      `<div style="height:3000px"></div><shelfish-game database="db/" pgn="${STRANGE}"></shelfish-game>`,
-    ),
-  );
-});
-after(() => shelf.close());
-
-/** Returns the positions and moves of a game by chessops. */
-function played(/** @type {string} */ pgn) {
-  const [game] = parsePgn(pgn);
-  assert.ok(game);
-  const position = startingPosition(game.headers).unwrap();
-  const plies = [{ san: "", fen: makeFen(position.toSetup(), { epd: true }) }];
-  for (const { san } of game.moves.mainline()) {
-    const move = parseSan(position, san);
-    assert.ok(move);
-    position.play(move);
-    plies.push({ san, fen: makeFen(position.toSetup(), { epd: true }) });
-  }
-  return plies;
-}
+cpSync(FAMOUS, join(shelf.root, "famous.pgn"));
+const write = (/** @type {string} */ name, /** @type {string} */ body) =>
+  writeFileSync(join(shelf.root, name), `${BLANK}<body>${body}`);
+const SCRIPT = '<script type="module" src="pkg/elements.js"></script>';
+write(
+  "below.html",
+  `${SCRIPT}<div style="height:3000px"></div><shelfish-game database="db/">${PGN}</shelfish-game>`,
+);
 
 const source = truth(...DUMPS);
-/** Returns the score in the dumps, formatted as by the element. Empty if the dumps lack the position. */
-function score(/** @type {string} */ fen) {
-  const { cp = 0, mate } = best(source.get(fen) ?? [])?.pvs[0] ?? {};
-  if (!source.has(fen)) return "";
-  if (mate !== undefined) return `#${mate}`.replace("-", "−");
-  return `${cp > 0 ? "+" : cp < 0 ? "−" : ""}${Math.abs(cp / 100).toFixed(2)}`;
-}
+/** Returns the score in the dumps as the element shows it. Empty if the dumps lack the position. */
+const score = (/** @type {string} */ fen) =>
+  scoreOf(best(source.get(fen) ?? [])?.pvs[0]);
 
-/** Opens a page with elements of these attributes. The first element is `game`. */
+/** Opens a page with elements of these attributes. The first element is the global `game`. */
 async function show(
   /** @type {import("node:test").TestContext} */ t,
   /** @type {Record<string, string>[]} */ elements,
@@ -86,36 +46,43 @@ async function show(
   const page = await shelf.page(t, options);
   await page.evaluate(async (elements) => {
     await import(String(new URL("pkg/elements.js", document.baseURI)));
-    for (const attributes of elements) {
-      const element = document.createElement("shelfish-game");
+    /** @type {unknown[]} */
+    const heard = [];
+    const games = elements.map((attributes) => {
+      const game = document.createElement("shelfish-game");
       for (const [name, value] of Object.entries(attributes))
-        element.setAttribute(name, value);
-      document.body.append(element);
-    }
+        game.setAttribute(name, value);
+      for (const type of /** @type {const} */ (["ply", "error"]))
+        game.addEventListener(type, ({ detail }) => heard.push(detail));
+      document.body.append(game);
+      return game;
+    });
+    Object.assign(globalThis, { game: games[0], heard });
   }, elements);
   return page;
 }
 
-const facts = (/** @type {Page} */ page) =>
-  page.locator("shelfish-game .facts").first();
+const part = (/** @type {Page} */ page, /** @type {string} */ name) =>
+  page.locator(`shelfish-game ${name}`).first();
 /** Waits until the database has answered. */
 const answered = (/** @type {Page} */ page) =>
-  until(() =>
-    page.evaluate(() =>
-      /Depth|database|mate/i.test(
-        document
-          .querySelector("shelfish-game")
-          ?.shadowRoot?.querySelector(".facts")?.textContent ?? "",
-      ),
-    ),
+  part(page, ".facts")
+    .filter({ hasText: /Depth|database|mate/i })
+    .waitFor();
+/** Returns a property of the first element. */
+const property = (
+  /** @type {Page} */ page,
+  /** @type {"ply" | "plies"} */ name,
+) =>
+  page.evaluate(
+    (name) => document.querySelector("shelfish-game")?.[name],
+    name,
   );
-const ply = (/** @type {Page} */ page) =>
-  page.evaluate(() => document.querySelector("shelfish-game")?.ply);
 
 test("the element shows the moves of a game with scores of the database, and each position during steps", async (t) => {
   const page = await show(t, [{ pgn: PGN, database: "db/" }]);
   await answered(page);
-  const plies = played(PGN);
+  const moves = PLIES.slice(1);
   const shown = await page
     .locator("shelfish-game .moves button")
     .evaluateAll((buttons) =>
@@ -126,45 +93,31 @@ test("the element shows the moves of a game with scores of the database, and eac
     );
   assert.deepEqual(
     shown,
-    plies.slice(1).map(({ san, fen }) => [san, score(fen)]),
-  );
-  assert.equal(
-    await page.evaluate(() => document.querySelector("shelfish-game")?.plies),
-    plies.length - 1,
+    moves.map(({ san, fen }) => [san, score(fen)]),
   );
   await page.evaluate(() => {
-    Object.assign(globalThis, { heard: [] });
-    document.addEventListener("ply", (event) =>
-      /** @type {any} */ (globalThis).heard.push(
-        /** @type {CustomEvent} */ (event).detail,
-      ),
-    );
+    /** @type {any} */ (globalThis).heard.length = 0;
   });
-  await page.locator("shelfish-game .graph").focus();
-  for (const _ of plies.slice(1)) await page.keyboard.press("ArrowRight");
+  await part(page, ".graph").focus();
+  for (const _ of moves) await page.keyboard.press("ArrowRight");
   const heard = await page.evaluate(
     () => /** @type {any} */ (globalThis).heard,
   );
   assert.deepEqual(
     heard.map((/** @type {any} */ { ply, fen, san }) => ({ ply, fen, san })),
-    plies.slice(1).map((each, n) => ({ ply: n + 1, ...each })),
+    moves.map((each, n) => ({ ply: n + 1, ...each })),
   );
-  assert.match(await facts(page).innerText(), /Checkmate/);
-  assert.equal(await page.locator("shelfish-game .score").innerText(), "1–0");
+  assert.match(await part(page, ".facts").innerText(), /Checkmate/);
+  assert.equal(await part(page, ".score").innerText(), "1–0");
   // One white king, and the texts for screen readers.
   assert.match(
-    String(
-      await page.locator("shelfish-game .squares").getAttribute("aria-label"),
-    ),
+    String(await part(page, ".squares").getAttribute("aria-label")),
     /White: king c1.*Black: .*king e8/,
   );
-  assert.match(
-    await page.locator("shelfish-game .said").innerText(),
-    /17\. Rd8#, checkmate/,
-  );
+  assert.match(await part(page, ".said").innerText(), /17\. Rd8#, checkmate/);
 });
 
-test("keys, buttons, moves, the graph and taps step through the game", async (t) => {
+test("keys, buttons, moves, the graph and taps step through the game, on a phone", async (t) => {
   const context = {
     viewport: { width: 390, height: 844 },
     hasTouch: true,
@@ -174,142 +127,72 @@ test("keys, buttons, moves, the graph and taps step through the game", async (t)
     context,
   });
   await answered(page);
-  assert.equal(await ply(page), 4);
+  const isAt = (/** @type {number} */ ply) =>
+    equals(() => property(page, "ply"), ply);
+  await isAt(4);
   await page.getByLabel("Next move").click();
-  assert.equal(await ply(page), 5);
+  await isAt(5);
   await page.keyboard.press("Home");
-  assert.equal(await ply(page), 0);
+  await isAt(0);
   assert.ok(await page.getByLabel("Previous move").isDisabled());
   await page.keyboard.press("End");
-  assert.equal(await ply(page), 33);
+  await isAt(33);
   await page.locator("shelfish-game .moves button").nth(2).click();
-  assert.equal(await ply(page), 3);
-  const board = await page.locator("shelfish-game .place").boundingBox();
-  const graph = await page.locator("shelfish-game .graph").boundingBox();
+  await isAt(3);
+  const board = await part(page, ".place").boundingBox();
+  const graph = await part(page, ".graph").boundingBox();
   assert.ok(board && graph);
   await page.touchscreen.tap(board.x + 0.8 * board.width, board.y + 20);
-  assert.equal(await ply(page), 4);
+  await isAt(4);
   await page.touchscreen.tap(board.x + 0.2 * board.width, board.y + 20);
-  assert.equal(await ply(page), 3);
+  await isAt(3);
   await page.mouse.click(graph.x + graph.width - 1, graph.y + 10);
-  assert.equal(await ply(page), 33);
-  assert.equal(
-    await page.locator("shelfish-game .graph").getAttribute("aria-valuetext"),
-    "17. Rd8#, checkmate",
-  );
-  assert.equal(
+  await isAt(33);
+  assert.ok(
     await page.evaluate(
       () => document.documentElement.scrollWidth <= innerWidth,
     ),
-    true,
   );
 });
 
 test("an unknown position is named, hatched, and interrupts the graph", async (t) => {
   const page = await show(t, [{ pgn: STRANGE, database: "db/", ply: "12" }]);
   await answered(page);
-  assert.equal(await facts(page).innerText(), "Not in the database");
-  assert.ok(
-    await page
-      .locator("shelfish-game .bar")
-      .evaluate((bar) => bar.classList.contains("unknown")),
+  assert.equal(await part(page, ".facts").innerText(), "Not in the database");
+  assert.match(
+    String(await part(page, ".bar").getAttribute("class")),
+    /unknown/,
   );
   const known = played(STRANGE).map(({ fen }) => source.has(fen));
   const runs = known.filter((is, n) => is && !known[n - 1]).length;
   assert.ok(runs > 0 && known.includes(false));
   assert.equal(await page.locator("shelfish-game .white-share").count(), runs);
-  const drawn = await page
-    .locator("shelfish-game .black-share")
-    .evaluateAll((shares) =>
-      shares.reduce(
-        (sum, share) => sum + Number(share.getAttribute("width")),
-        0,
-      ),
-    );
-  assert.ok(drawn <= (600 * known.filter(Boolean).length) / (known.length - 1));
 });
 
-test("a failed lookup differs from a position that is not in the database", async (t) => {
-  const steps = async (/** @type {Page} */ page) => {
-    const told = [];
-    await page.locator("shelfish-game .graph").focus();
-    for (const _ of played(PGN)) {
-      told.push(await facts(page).innerText());
-      await page.keyboard.press("ArrowRight");
-    }
-    return told;
-  };
-  const whole = await show(t, [{ pgn: PGN, database: "db/" }]);
-  await answered(whole);
-  const page = await show(t, [{ pgn: PGN }], { allow: /404/ });
-  const folder = join(shelf.root, "db");
-  const middle =
-    Math.max(
-      ...readdirSync(folder).map((file) => statSync(join(folder, file)).size),
-    ) / 2;
-  // The host lacks the first half of the file: the pages of the index are at its end.
-  await page.route(/\/db\/.*\.silo$/, (route) => {
-    const [, start] =
-      /(\d+)-/.exec(route.request().headers().range ?? "") ?? [];
-    return Number(start) < middle
-      ? route.fulfill({ status: 404 })
-      : route.continue();
-  });
-  await page
-    .locator("shelfish-game")
-    .evaluate((game) => game.setAttribute("database", "db/"));
-  await until(() =>
-    page.evaluate(() =>
-      /Depth|not in|could not/i.test(
-        document
-          .querySelector("shelfish-game")
-          ?.shadowRoot?.querySelector(".facts")?.textContent ?? "",
-      ),
-    ),
-  );
-  const [all, some] = [await steps(whole), await steps(page)];
-  const failed = some.filter(
-    (words) => words === "Could not be looked up",
-  ).length;
-  assert.ok(failed > 0 && failed < some.length, some.join("\n"));
-  assert.deepEqual(
-    some,
-    all.map((words, ply) =>
-      some[ply] === "Could not be looked up" ? some[ply] : words,
-    ),
-  );
-});
-
-test("several elements on a page share one open database", async (t) => {
+test("several elements on a page share one open database, and positions are shown too", async (t) => {
   const page = await show(
     t,
     [
-      { pgn: PGN, database: "db/" },
+      { fen: PLIES[1]?.fen ?? "", database: "db/" },
       { pgn: STRANGE, database: "db/manifest.json" },
-      { fen: played(PGN)[1]?.fen ?? "", database: "db/" },
     ],
     { context: { viewport: { width: 600, height: 3000 } } },
   );
-  await until(() =>
-    page.evaluate(() =>
-      [...document.querySelectorAll("shelfish-game")].every((game) =>
-        /Depth|database/.test(
-          game.shadowRoot?.querySelector(".facts")?.textContent ?? "",
-        ),
-      ),
-    ),
-  );
+  await answered(page);
+  await page
+    .locator("shelfish-game .facts")
+    .nth(1)
+    .filter({ hasText: /Depth/ })
+    .waitFor();
   const manifests = (await shelf.server.requests()).filter(
     ({ path }) => path === "/db/manifest.json",
   );
   assert.equal(manifests.length, 1);
 });
 
-test("the element loads the package and the database when scrolled into view", async (t) => {
+test("the game can be the text of the element, which loads the package and the database when scrolled into view", async (t) => {
   const page = await shelf.page(t, { path: "below.html" });
-  await until(() =>
-    page.evaluate(() => customElements.get("shelfish-game") !== undefined),
-  );
+  await page.waitForFunction(() => customElements.get("shelfish-game"));
   await page.waitForLoadState("networkidle");
   const loaded = () =>
     page.evaluate(() =>
@@ -318,47 +201,47 @@ test("the element loads the package and the database when scrolled into view", a
         .map(({ name }) => new URL(name).pathname)
         .filter((path) => path.includes("/")),
     );
-  assert.deepEqual((await loaded()).sort(), ["/pkg/elements.js"]);
+  assert.deepEqual(await loaded(), ["/pkg/elements.js"]);
   await page.evaluate(() =>
     document.querySelector("shelfish-game")?.scrollIntoView(),
   );
   await answered(page);
   assert.ok((await loaded()).includes("/pkg/index.js"));
+  assert.equal(await property(page, "plies"), 33);
+  assert.match(await part(page, ".player.below").innerText(), /Morphy/);
 });
 
-test("the game can be the text of the element or a file at a URL", async (t) => {
-  const page = await shelf.page(t, { path: "text.html" });
+test("a change of attributes is shown, and the element fits the available width", async (t) => {
+  const page = await show(t, [{ src: "famous.pgn", database: "db/" }], {
+    context: { viewport: { width: 1000, height: 900 } },
+  });
   await answered(page);
-  assert.equal(await page.locator("shelfish-game .moves button").count(), 33);
-  assert.match(
-    await page.locator("shelfish-game .player.below").innerText(),
-    /Morphy/,
-  );
-  const other = await show(t, [{ src: "famous.pgn", database: "db/" }]);
-  await until(() =>
-    other.evaluate(
-      () => Number(document.querySelector("shelfish-game")?.plies) > 10,
-    ),
-  );
-});
-
-test("a change of attributes is shown", async (t) => {
-  const page = await show(t, [{ pgn: PGN, database: "db/" }]);
-  await answered(page);
+  assert.ok(Number(await property(page, "plies")) > 15);
+  const isBeside = () =>
+    page.evaluate(() => {
+      const place = (/** @type {string} */ name) =>
+        document
+          .querySelector("shelfish-game")
+          ?.shadowRoot?.querySelector(name)
+          ?.getBoundingClientRect();
+      return Number(place(".moves")?.left) >= Number(place(".place")?.right);
+    });
+  assert.equal(await isBeside(), true);
   await page.evaluate((pgn) => {
-    const game = document.querySelector("shelfish-game");
-    if (!game) return;
-    game.pgn = pgn;
-    game.orientation = "black";
+    const { game } = /** @type {any} */ (globalThis);
+    Object.assign(game, { pgn, orientation: "black" });
     game.setAttribute("theme", "dark");
+    game.style.width = "320px";
   }, STRANGE);
-  await until(() =>
-    page.evaluate(() => document.querySelector("shelfish-game")?.plies === 15),
-  );
-  assert.ok(
-    await page
-      .locator("shelfish-game .bar")
-      .evaluate((bar) => bar.classList.contains("flipped")),
+  await equals(() => property(page, "plies"), 15);
+  await page.evaluate(() => {
+    /** @type {any} */ (globalThis).game.ply = 99;
+  });
+  await equals(() => property(page, "ply"), 15);
+  await equals(isBeside, false);
+  assert.match(
+    String(await part(page, ".bar").getAttribute("class")),
+    /flipped/,
   );
   assert.equal(
     await page
@@ -366,11 +249,6 @@ test("a change of attributes is shown", async (t) => {
       .evaluate((game) => getComputedStyle(game).colorScheme),
     "dark",
   );
-  await page.evaluate(() => {
-    const game = document.querySelector("shelfish-game");
-    if (game) game.ply = 99;
-  });
-  assert.equal(await ply(page), 15);
 });
 
 test("without a database, evaluations of the PGN are shown and marked", async (t) => {
@@ -381,14 +259,14 @@ test("without a database, evaluations of the PGN are shown and marked", async (t
     },
   ]);
   await answered(page);
-  assert.equal(await page.locator("shelfish-game .score").innerText(), "+0.30");
-  assert.equal(await facts(page).innerText(), "Depth 20, from the PGN");
-  await page.locator("shelfish-game .graph").press("ArrowRight");
-  assert.equal(await page.locator("shelfish-game .score").innerText(), "#−3");
+  assert.equal(await part(page, ".score").innerText(), "+0.30");
   assert.equal(
-    await page.locator("shelfish-game .comment").innerText(),
-    "best by test",
+    await part(page, ".facts").innerText(),
+    "Depth 20, from the PGN",
   );
+  await part(page, ".graph").press("ArrowRight");
+  assert.equal(await part(page, ".score").innerText(), "#−3");
+  assert.equal(await part(page, ".comment").innerText(), "best by test");
 });
 
 for (const [what, attributes, plies, words] of /** @type {const} */ ([
@@ -398,32 +276,6 @@ for (const [what, attributes, plies, words] of /** @type {const} */ ([
     2,
     /Ke3 is not a legal move after 2 moves/,
   ],
-  [
-    "a word that is not a move",
-    { pgn: "1. e4 e9" },
-    1,
-    /expected a move, found e9/,
-  ],
-  [
-    "an impossible square before a good move",
-    { pgn: "1. e4 e5 2. Qh9 Nc6" },
-    2,
-    /found Qh9/,
-  ],
-  ["a text that is not a game", { pgn: "hello" }, 0, /there is no game/],
-  [
-    "a page instead of a PGN",
-    { pgn: "<!doctype html><title>404</title>" },
-    0,
-    /expected a move, found html/,
-  ],
-  ["a null move", { pgn: "1. e4 -- 2. d4" }, 1, /-- is not a legal move/],
-  [
-    "a variant",
-    { pgn: '[Variant "Atomic"]\n\n1. e4 e5' },
-    0,
-    /variant is Atomic/,
-  ],
   ["an invalid FEN", { fen: "8/8/8/8 w - -" }, 0, /fen: .*expected 8 ranks/],
   ["a missing database", { pgn: STRANGE, database: "missing/" }, 15, /404/],
   [
@@ -432,126 +284,61 @@ for (const [what, attributes, plies, words] of /** @type {const} */ ([
     0,
     /missing\.pgn was answered with status 404/,
   ],
+  [
+    "a PGN without an end",
+    { src: "endless.pgn" },
+    0,
+    /has more than 1048576 characters/,
+  ],
 ])) {
-  test(`${what} is an error, and the valid part of the game is shown`, async (t) => {
-    const page = await show(t, [attributes], { allow: /404/ });
-    await page.locator("shelfish-game .error:not([hidden])").waitFor();
-    assert.match(await page.locator("shelfish-game .error").innerText(), words);
-    assert.equal(
-      await page.evaluate(() => document.querySelector("shelfish-game")?.plies),
-      plies,
+  test(`${what} is an error with an event, and the valid part of the game is shown`, async (t) => {
+    const page = await shelf.page(t, { allow: /404/ });
+    await page.route("**/endless.pgn", (route) =>
+      route.fulfill({ body: "; A line and another.\n".repeat(60_000) }),
     );
-    // The same game on another element, whose event is heard.
-    const heard = page.evaluate(
-      (attributes) =>
-        new Promise((resolve) => {
-          const game = document.createElement("shelfish-game");
-          for (const [name, value] of Object.entries(attributes))
-            game.setAttribute(name, value);
-          game.addEventListener("error", ({ detail }) => resolve(detail));
-          document.body.prepend(game);
-        }),
-      attributes,
-    );
+    const heard = page.evaluate(async (attributes) => {
+      await import(String(new URL("pkg/elements.js", document.baseURI)));
+      const game = document.createElement("shelfish-game");
+      for (const [name, value] of Object.entries(attributes))
+        game.setAttribute(name, value);
+      document.body.append(game);
+      return new Promise((resolve) =>
+        game.addEventListener("error", ({ detail }) => resolve(detail)),
+      );
+    }, attributes);
     assert.match(String(await heard), words);
+    await page.locator("shelfish-game .error:not([hidden])").waitFor();
+    assert.match(await part(page, ".error").innerText(), words);
+    assert.equal(await property(page, "plies"), plies);
   });
 }
 
-test("annotation symbols, figurines and castling with zeros are accepted", async (t) => {
-  const pgn =
-    "1.e4 e5 2.Nf3 Nc6 +- 3. Bb5 a6 = 4. Ba4 Nf6 N 5. 0-0 Be7 $14 ⩲ (5... hello) 6. Re1 b5 7. Bb3 d6 8. c3 0-0 1/2";
-  const page = await show(t, [{ pgn }]);
-  await until(() =>
-    page.evaluate(() => document.querySelector("shelfish-game")?.plies === 16),
-  );
-  assert.equal(await page.locator("shelfish-game .error").isHidden(), true);
-});
-
-test("an endless PGN is read up to a limit", async (t) => {
-  const server = createServer((_, response) => {
-    response.writeHead(200, { "access-control-allow-origin": "*" });
-    const write = () => {
-      while (
-        !response.destroyed &&
-        response.write(
-          "; A line that is followed by another one.\n".repeat(1_000),
-        )
-      );
-    };
-    response.on("drain", write);
-    write();
-  });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  t.after(() => void server.close().closeAllConnections());
-  const { port } = /** @type {import("node:net").AddressInfo} */ (
-    server.address()
-  );
-  const page = await show(t, [{ src: `http://127.0.0.1:${port}/` }]);
-  await page.locator("shelfish-game .error:not([hidden])").waitFor();
-  assert.match(
-    await page.locator("shelfish-game .error").innerText(),
-    /has more than 1048576 characters/,
-  );
-});
-
-test("the element fits the available width", async (t) => {
-  const page = await show(t, [{ pgn: PGN, database: "db/" }], {
-    context: { viewport: { width: 1000, height: 900 } },
-  });
-  await answered(page);
-  const isBeside = () =>
-    page.evaluate(() => {
-      const part = (/** @type {string} */ name) =>
-        document
-          .querySelector("shelfish-game")
-          ?.shadowRoot?.querySelector(name)
-          ?.getBoundingClientRect();
-      return Number(part(".moves")?.left) >= Number(part(".place")?.right);
-    });
-  assert.equal(await isBeside(), true);
-  await page.evaluate(() => {
-    const game = document.querySelector("shelfish-game");
-    if (game) game.style.width = "320px";
-  });
-  await until(() =>
-    page.evaluate(
-      () =>
-        Number(
-          document
-            .querySelector("shelfish-game")
-            ?.shadowRoot?.querySelector(".place")
-            ?.getBoundingClientRect().width,
-        ) < 320,
-    ),
-  );
-  assert.equal(await isBeside(), false);
-});
-
-test("no other host is requested, under a strict policy", async (t) => {
-  const page = await shelf.page(t);
-  /** @type {string[]} */
-  const foreign = [];
-  page.on(
-    "request",
-    (request) =>
-      !request.url().startsWith(shelf.server.url) &&
-      !request.url().startsWith("data:") &&
-      foreign.push(request.url()),
-  );
-  await page.evaluate(() => {
-    const policy = document.createElement("meta");
-    policy.httpEquiv = "Content-Security-Policy";
-    policy.content =
-      "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; require-trusted-types-for 'script'";
-    document.head.append(policy);
+test("a lookup that fails differs from a position that is not in the database", async (t) => {
+  const page = await shelf.page(t, { allow: /404/ });
+  // The host lacks the first blocks of the file.
+  await page.route(/\.silo$/, (route) => {
+    const { range = "" } = route.request().headers();
+    return Number(/\d+/.exec(range)) < 400_000
+      ? route.fulfill({ status: 404 })
+      : route.continue();
   });
   await page.evaluate(async (pgn) => {
     await import(String(new URL("pkg/elements.js", document.baseURI)));
     const game = document.createElement("shelfish-game");
-    game.pgn = pgn;
-    game.database = "db/";
+    Object.assign(game, { pgn, database: "db/" });
     document.body.append(game);
   }, PGN);
-  await answered(page);
-  assert.deepEqual(foreign, []);
+  await part(page, ".facts")
+    .filter({ hasText: /Depth|not in|could not/i })
+    .waitFor();
+  const told = [];
+  await part(page, ".graph").focus();
+  for (const _ of PLIES) {
+    told.push((await part(page, ".facts").innerText()).replace(/^Depth.*/, ""));
+    await page.keyboard.press("ArrowRight");
+  }
+  assert.deepEqual([...new Set(told.slice(0, -1))].sort(), [
+    "",
+    "Could not be looked up",
+  ]);
 });

@@ -1,15 +1,13 @@
-// Games on the demo page: pasted, dropped, picked, fetched, linked to, and kept.
+// Games on the board: pasted, dropped, picked, fetched, linked to, and kept.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { lab } from "./support/lab.mjs";
-import { lichess } from "./support/lichess.mjs";
-import { at, open, says } from "./support/page.mjs";
-import { useSites } from "./support/sites.mjs";
+import { test } from "node:test";
+import { at, open, play, says, stores } from "./support/page.mjs";
 import { ROOT } from "./support/paths.mjs";
-import { stores } from "./support/stored-games.mjs";
-import { until } from "./support/until.mjs";
+import * as shelf from "./support/shelf.mjs";
+import { useSites } from "./support/sites.mjs";
+import { equals, until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -19,76 +17,66 @@ const PGN = `[Event "Casual blitz game"]
 [White "Anna"]
 [Black "Bert"]
 [Result "1-0"]
-[Variant "Standard"]
 [TimeControl "300+0"]
 [ECO "C50"]
 [Opening "Italian Game"]
 
 1. e4 { [%eval 0.18] [%clk 0:05:00] } 1... e5 { [%eval 0.21] [%clk 0:05:00] } 2. Nf3 { [%clk 0:04:58] } 2... Nc6 { [%clk 0:04:57] } 3. Bc4 { [%clk 0:04:55] } 1-0
 `;
-const MIXED = readFileSync(
-  join(ROOT, "www", "test", "data", "mixed.pgn"),
-  "utf8",
-);
-const FAMOUS = readFileSync(join(ROOT, "static-shards", "famous.pgn"), "utf8");
+const MOVES = ["e4", "e5", "Nf3", "Nc6", "Bc4"];
 const SITE = { path: "site/" };
+const CLIPBOARD = {
+  context: { permissions: ["clipboard-read", "clipboard-write"] },
+};
+const read = (/** @type {string} */ path) =>
+  readFileSync(join(ROOT, path), "utf8");
 
-/** @type {Awaited<ReturnType<typeof lab>>} */
-let shelf;
-/** @type {Awaited<ReturnType<typeof lichess>>} */
-let server;
-before(async () => {
-  shelf = await lab({ own: true });
-  server = await lichess({
-    q7ZvsdUF: { status: "resign", pgn: PGN },
-    running1: { status: "started", pgn: PGN.replace("1-0", "*") },
-    Unclear1: { pgn: PGN },
-    Busy1234: 429,
-    Broken12: 500,
-    Atomic12: { status: "mate", pgn: PGN.replace("Standard", "Atomic") },
-  });
-  useSites(join(shelf.root, "site", "index.html"), { lichess: server.url });
+const { lichess: asked } = await useSites("index.html", {
+  games: { q7ZvsdUF: { status: "resign", pgn: PGN } },
 });
-after(async () => {
-  await server.close();
-  await shelf.close();
-});
+
+const sans = (/** @type {Page} */ page, id = "move") =>
+  page.locator(`[data-testid=${id}] .san`).allTextContents();
 
 /** Waits until the main line has these moves. */
-async function moves(/** @type {Page} */ page, /** @type {string} */ expected) {
-  await until(() =>
-    page.evaluate(
-      (expected) =>
-        [...document.querySelectorAll("[data-testid=move] .san")]
-          .map((each) => each.textContent?.match(/[\w-]+/)?.[0])
-          .join(" ") === expected,
-      expected,
-    ),
-  );
-}
+const moves = (/** @type {Page} */ page, expected = MOVES) =>
+  equals(() => sans(page), expected);
+
+/** Waits until the variations have these moves. */
+const variations = (
+  /** @type {Page} */ page,
+  /** @type {string[]} */ expected,
+) => equals(() => sans(page, "variation-move"), expected);
+
+/** Waits until a move is on the board. */
+const isAt = (/** @type {Page} */ page, /** @type {string} */ san) =>
+  page
+    .locator("[data-testid=move][aria-current=true]", { hasText: san })
+    .waitFor();
 
 /** Returns the labels of the opened games in the menu. */
-const opened = (/** @type {Page} */ page) =>
-  page
-    .locator('#games optgroup[label="Opened"] option:not([value=all])')
-    .allInnerTexts();
+const opened = async (/** @type {Page} */ page) =>
+  (
+    await page
+      .locator('#games optgroup[label="Opened"] option:not([value=all])')
+      .allInnerTexts()
+  ).sort();
 
 test("the correct games of a file open, the other games are listed with their errors, and a reload keeps all", async (t) => {
   const page = await shelf.page(t, SITE);
   await at(page, "open").click();
   const chooser = page.waitForEvent("filechooser");
   await at(page, "open-pick").click();
+  const text = `\uFEFF${read("www/test/data/mixed.pgn")}\n${PGN}`;
   await (
     await chooser
   ).setFiles({
     name: "mixed.pgn",
     mimeType: "application/x-chess-pgn",
-    buffer: Buffer.from(
-      `\uFEFF${MIXED.replaceAll("\n", "\r\n")}\r\n${PGN.replaceAll("\n", "\r\n")}`,
-    ),
+    buffer: Buffer.from(text.replaceAll("\n", "\r\n")),
   });
   await says(page, "notice", /7 of 11 games opened/);
-  await moves(page, "e4 e5");
+  await moves(page, ["e4", "e5"]);
   await says(page, "refused", /4 games were not opened/);
   await at(page, "refused").locator("summary").click();
   const reasons = await at(page, "refused").locator("li").allInnerTexts();
@@ -99,282 +87,153 @@ test("the correct games of a file open, the other games are listed with their er
   );
   const labels = await opened(page);
   assert.equal(labels.length, 7);
-  assert.equal(labels[0], "Good – Good");
   await at(page, "games").selectOption({ label: "Anna – Bert, 2024" });
-  await moves(page, "e4 e5 Nf3 Nc6 Bc4");
+  await moves(page);
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("ArrowRight");
-  await until(() => page.evaluate(() => /pgnz?=.*ply=2/.test(location.hash)));
+  await page.waitForURL(/#pgnz?=.*ply=2/);
   await page.reload();
-  await moves(page, "e4 e5 Nf3 Nc6 Bc4");
+  await moves(page);
   assert.match(await page.title(), /Anna – Bert, 2024/);
-  await until(() =>
-    page.evaluate(() =>
-      document
-        .querySelector("[data-testid=move][aria-current=true]")
-        ?.textContent?.startsWith("e5"),
-    ),
-  );
-  await until(() =>
-    page.evaluate(
-      () =>
-        document.querySelectorAll('#games optgroup[label="Opened"] option')
-          .length === 8,
-    ),
-  );
-  assert.deepEqual((await opened(page)).sort(), labels.sort());
+  await isAt(page, "e5");
+  await equals(() => opened(page), labels);
 });
 
 test("a file can be dropped anywhere, and a pasted text opens", async (t) => {
   const page = await shelf.page(t, SITE);
-  const data = await page.evaluateHandle((pgn) => {
-    const transfer = new DataTransfer();
-    // Old files have the encoding Latin-1.
-    transfer.items.add(
-      new File(
-        [
-          Uint8Array.from(pgn.replace("Anna", "Réti"), (letter) =>
-            letter.charCodeAt(0),
-          ),
-        ],
-        "old.pgn",
-      ),
-    );
-    return transfer;
-  }, PGN);
-  await page.dispatchEvent("body", "dragover", { dataTransfer: data });
-  assert.ok(
-    await page.evaluate(() => document.body.classList.contains("dropping")),
+  const dataTransfer = await page.evaluateHandle(
+    (pgn) => {
+      const transfer = new DataTransfer();
+      // Old files have the encoding Latin-1.
+      const bytes = Uint8Array.from(pgn, (letter) => letter.charCodeAt(0));
+      transfer.items.add(new File([bytes], "old.pgn"));
+      return transfer;
+    },
+    PGN.replace("Anna", "Réti"),
   );
-  await page.dispatchEvent("body", "drop", { dataTransfer: data });
-  await moves(page, "e4 e5 Nf3 Nc6 Bc4");
-  assert.ok(
-    !(await page.evaluate(() => document.body.classList.contains("dropping"))),
-  );
+  await page.dispatchEvent("body", "dragover", { dataTransfer });
+  await page.locator("body.dropping").waitFor();
+  await page.dispatchEvent("body", "drop", { dataTransfer });
+  await moves(page);
+  assert.equal(await page.locator("body.dropping").count(), 0);
   assert.match(await page.title(), /Réti – Bert/);
   await page.evaluate(() => {
-    const transfer = new DataTransfer();
-    transfer.setData("text/plain", "1. d4 d5");
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text/plain", "1. d4 d5");
     document.body.dispatchEvent(
-      new ClipboardEvent("paste", {
-        clipboardData: transfer,
-        bubbles: true,
-        cancelable: true,
-      }),
+      new ClipboardEvent("paste", { clipboardData, bubbles: true }),
     );
   });
-  await moves(page, "d4 d5");
+  await moves(page, ["d4", "d5"]);
 });
 
 test("a game of Lichess is fetched once by its address, and the link contains the id", async (t) => {
   const page = await shelf.page(t, SITE);
-  server.asked.length = 0;
+  asked.length = 0;
   await open(page, "https://lichess.org/q7ZvsdUF/black#3");
-  await moves(page, "e4 e5 Nf3 Nc6 Bc4");
+  await moves(page);
   assert.match(await page.title(), /Anna – Bert/);
   assert.ok(await page.locator("#board.orientation-black").count());
-  await until(() =>
-    page.evaluate(() => location.hash === "#lichess=q7ZvsdUF&ply=3"),
-  );
-  assert.deepEqual(server.asked, [
+  await page.waitForURL(/#lichess=q7ZvsdUF&ply=3$/);
+  await equals(async () => (await opened(page)).length, 1);
+  await page.reload();
+  await moves(page);
+  // The game is stored.
+  assert.deepEqual(asked, [
     "/game/export/q7ZvsdUF?pgnInJson=true&clocks=true&evals=true&opening=true&literate=false",
   ]);
-  await until(() =>
-    page.evaluate(
-      () =>
-        document.querySelectorAll('#games optgroup[label="Opened"] option')
-          .length === 2,
-    ),
-  );
-  await page.reload();
-  await moves(page, "e4 e5 Nf3 Nc6 Bc4");
-  assert.equal(server.asked.length, 1, "the game is stored");
-  await until(() =>
-    page.evaluate(() =>
-      document
-        .querySelector("[data-testid=move][aria-current=true]")
-        ?.textContent?.startsWith("Nf3"),
-    ),
-  );
+  await isAt(page, "Nf3");
 });
 
 test("a link contains the game with its names and the ply, and back and forward work", async (t) => {
   const page = await shelf.page(t, SITE);
   await open(page, PGN);
-  await moves(page, "e4 e5 Nf3 Nc6 Bc4");
+  await moves(page);
   await page.keyboard.press("ArrowRight");
-  await until(() =>
-    page.evaluate(() => /^#pgnz=.*&ply=1$/.test(location.hash)),
-  );
-  const link = page.url();
-  const famous = page
-    .locator('#games optgroup[label="Famous games"] option')
-    .first();
-  await at(page, "games").selectOption(
-    String(await famous.getAttribute("value")),
-  );
-  await until(() => page.evaluate(() => location.hash.startsWith("#game=")));
+  await page.waitForURL(/#pgnz=.*&ply=1$/);
+  const { hash } = new URL(page.url());
+  await at(page, "games").selectOption({ index: 2 });
+  await page.waitForURL(/#game=/);
   await page.goBack();
-  await moves(page, "e4 e5 Nf3 Nc6 Bc4");
+  await moves(page);
   assert.match(await page.title(), /Anna – Bert/);
   await page.goForward();
-  await until(() => page.evaluate(() => location.hash.startsWith("#game=")));
-  assert.doesNotMatch(await page.title(), /Anna/);
+  await page.waitForURL(/#game=/);
 
-  const other = await shelf.page(t, { path: `site/${new URL(link).hash}` });
-  await moves(other, "e4 e5 Nf3 Nc6 Bc4");
+  const other = await shelf.page(t, { path: `site/${hash}` });
+  await moves(other);
   assert.match(await other.title(), /Anna – Bert, 2024/);
-  assert.equal(new URL(other.url()).hash, new URL(link).hash);
-  await until(() =>
-    other.evaluate(() =>
-      document
-        .querySelector("[data-testid=move][aria-current=true]")
-        ?.textContent?.startsWith("e4"),
-    ),
-  );
-
+  await isAt(other, "e4");
   const plain = await shelf.page(t, {
     path: `site/#pgn=${encodeURIComponent(PGN)}&ply=2&line=b1c3`,
   });
-  await until(() =>
-    plain.evaluate(() =>
-      document
-        .querySelector("[data-testid=variation-move]")
-        ?.textContent?.includes("Nc3"),
-    ),
-  );
-  const old = await shelf.page(t, { path: "site/#moves=e2e4,e7e5&ply=1" });
-  await moves(old, "e4 e5");
+  await variations(plain, ["Nc3"]);
 });
 
-/** Plays a move by its name. */
-async function play(/** @type {Page} */ page, /** @type {string} */ san) {
-  await at(page, "move-input").fill(san);
-  await at(page, "move-input").press("Enter");
-  await until(async () => (await at(page, "move-input").inputValue()) === "");
-  await at(page, "move-input").blur();
-}
-
-/** Returns the moves of the variations in the list of moves. */
-const variations = (/** @type {Page} */ page) =>
-  page.locator("[data-testid=variation-move] .san").allTextContents();
-
-/** The games whose links name them in different ways. */
+const SHORT = MOVES.slice(0, 4);
+/** Games whose links name them in different ways. */
 const NAMED = {
-  "a game of Lichess": {
-    path: "site/#lichess=q7ZvsdUF&ply=4",
-    link: /#lichess=q7ZvsdUF&/,
-    isStored: true,
-  },
-  "a game of the board": {
-    path: "site/#moves=e2e4,e7e5,g1f3,b8c6,f1c4&ply=4",
-    link: /#pgn/,
-    isStored: false,
-  },
+  "a game of Lichess": "site/#lichess=q7ZvsdUF&ply=4",
+  "a game of the board": "site/#moves=e2e4,e7e5,g1f3,b8c6,f1c4&ply=4",
 };
 
-for (const [name, { path, link, isStored }] of Object.entries(NAMED)) {
-  test(`the variations of ${name} survive a reload and a visit of another game`, async (t) => {
-    const page = await shelf.page(t, { path });
-    await until(
-      async () => (await page.locator("[data-testid=move]").count()) > 4,
-    );
+for (const [name, path] of Object.entries(NAMED)) {
+  test(`the variations of ${name} survive a reload and a visit of another game, and may become the main line`, async (t) => {
+    const page = await shelf.page(t, { path, ...CLIPBOARD });
+    await moves(page);
     await play(page, "h3");
     await page.keyboard.press("ArrowLeft");
     await play(page, "a3");
     await play(page, "a6");
-    assert.deepEqual(await variations(page), ["h3", "a3", "a6"]);
-    if (isStored) await stores(page, /\( ?3\. a3[^)]* a6/);
+    await variations(page, ["h3", "a3", "a6"]);
+    if (path.includes("lichess")) await stores(page, /\( ?3\. a3[^)]* a6/);
     await page.keyboard.press("Home");
-    await until(
-      () => link.test(`${page.url()}&`) && !/ply=|line=/.test(page.url()),
-      () => page.url(),
-    );
-    for (const again of [1, 2]) {
-      await page.reload();
-      await until(
-        async () =>
-          JSON.stringify(await variations(page)) === '["h3","a3","a6"]',
-        async () => `${again}: ${await variations(page)}`,
-      );
-    }
+    await until(() => !/ply=|line=|#moves/.test(page.url()));
+    await page.reload();
+    await variations(page, ["h3", "a3", "a6"]);
     const { hash } = new URL(page.url());
-    await page.goto(
-      new URL("site/#game=tal-botvinnik-1960", shelf.server.url).href,
-    );
+    await page.goto(shelf.url("site/#game=tal-botvinnik-1960"));
     await until(async () => (await page.title()).startsWith("Tal – Botvinnik"));
-    await page.goto(new URL(`site/${hash}`, shelf.server.url).href);
-    await until(async () => (await variations(page)).length === 3);
-  });
-
-  test(`after a variation of ${name} is made the main line, the link and a reload show the same position`, async (t) => {
-    const page = await shelf.page(t, {
-      path,
-      context: { permissions: ["clipboard-read", "clipboard-write"] },
-    });
-    await until(
-      async () => (await page.locator("[data-testid=move]").count()) > 4,
-    );
-    const main = await page
-      .locator("[data-testid=move] .san")
-      .allTextContents();
-    await play(page, "a3");
-    await play(page, "a6");
+    await page.goto(shelf.url(`site/${hash}`));
+    await variations(page, ["h3", "a3", "a6"]);
+    await page
+      .locator("[data-testid=variation-move]", { hasText: "a6" })
+      .click();
     await at(page, "promote").click();
-    await moves(page, `${main.slice(0, 4).join(" ")} a3 a6`);
-    const position = await at(page, "position-text").textContent();
-    await until(
-      () => /^#pgnz?=.*&ply=6$/.test(new URL(page.url()).hash),
-      () => page.url(),
-    );
+    await moves(page, [...SHORT, "a3", "a6"]);
+    const position = () => at(page, "position-text").textContent();
+    const before = await position();
+    await page.waitForURL(/#pgnz?=.*&ply=6$/);
     await at(page, "share").click();
     await at(page, "copy-link").click();
-    const copied = await until(() =>
+    const link = await until(() =>
       page.evaluate(() => navigator.clipboard.readText()),
     );
-    for (const open of [
-      () => page.reload(),
-      () => page.goto("about:blank").then(() => page.goto(copied)),
-    ]) {
-      await open();
-      await moves(page, `${main.slice(0, 4).join(" ")} a3 a6`);
-      await until(
-        async () =>
-          (await at(page, "position-text").textContent()) === position,
-      );
-      assert.deepEqual(await variations(page), main.slice(4));
-    }
+    await page.goto("about:blank");
+    await page.goto(link);
+    await moves(page, [...SHORT, "a3", "a6"]);
+    await equals(position, before);
     // Another browser has no list of games.
-    const other = await shelf.page(t, { path: `site/${new URL(copied).hash}` });
-    await until(
-      async () => (await at(other, "position-text").textContent()) === position,
-    );
+    const other = await shelf.page(t, { path: `site/${new URL(link).hash}` });
+    await moves(other, [...SHORT, "a3", "a6"]);
   });
 }
 
 test("the field of the first page opens pasted and typed texts, and the dialog shows the texts that cannot be opened", async (t) => {
-  const page = await shelf.page(t, {
-    ...SITE,
-    context: { permissions: ["clipboard-read", "clipboard-write"] },
-  });
+  const page = await shelf.page(t, { ...SITE, ...CLIPBOARD });
   const field = at(page, "quick-text");
-  await until(() =>
-    page.evaluate(() =>
-      document.querySelector("#facts")?.textContent?.startsWith("Depth"),
-    ),
-  );
+  await says(page, "facts", /^Depth/);
   await page.evaluate(
     (text) => navigator.clipboard.writeText(text),
     PGN.replace("2. Nf3", "\n2. Nf3"),
   );
   await field.focus();
   await page.keyboard.press("Control+v");
-  await moves(page, "e4 e5 Nf3 Nc6 Bc4");
-  await until(async () => (await page.title()).startsWith("Anna – Bert"));
+  await moves(page);
   await at(page, "games").selectOption("");
   await field.fill("1. d4 d5");
   await field.press("Enter");
-  await moves(page, "d4 d5");
+  await moves(page, ["d4", "d5"]);
   await at(page, "games").selectOption("");
   await field.fill("1. e5");
   await at(page, "quick-submit").click();
@@ -390,39 +249,34 @@ test("the field of the first page opens pasted and typed texts, and the dialog s
 
 test("the list of games is searched, walked through and cleared by keyboard, and contains each game once", async (t) => {
   const page = await shelf.page(t, SITE);
-  await open(page, FAMOUS);
+  const list = async () => {
+    await page.keyboard.press("g");
+    await at(page, "games-dialog").waitFor();
+  };
+  const press = async (/** @type {string[]} */ ...keys) => {
+    for (const key of keys) await page.keyboard.press(key);
+  };
+  await open(page, read("static-shards/famous.pgn"));
   await says(page, "notice", /22 games opened/);
   await open(page, PGN);
-  await open(
-    page,
-    PGN.replace("2024.05.01", "2024.05.01").replaceAll("\n", "\r\n"),
-  );
+  await open(page, PGN.replaceAll("\n", "\r\n"));
   await page.locator("body").click({ position: { x: 2, y: 2 } });
-  await page.keyboard.press("g");
-  await at(page, "games-dialog").waitFor();
+  await list();
   await says(page, "games-count", /^23 games$/);
+  const first = at(page, "stored-game").first();
   assert.match(
-    await at(page, "stored-game").first().innerText(),
+    await first.innerText(),
     /Anna – Bert.*1-0\s+Casual blitz game · 2024-05-01 · C50 Italian Game · 3 moves/s,
   );
   await page.keyboard.type("kasparov 1999");
   await says(page, "games-count", /^1 of 23 games$/);
-  await page.keyboard.press("ArrowDown");
-  await page.keyboard.press("Enter");
+  await press("ArrowDown", "Enter");
   await at(page, "games-dialog").waitFor({ state: "hidden" });
-  await until(() =>
-    page.evaluate(() => /Kasparov – Topalov/.test(document.title)),
-  );
-  await page.keyboard.press("g");
-  await at(page, "games-dialog").waitFor();
-  await until(
-    async () =>
-      /Kasparov/.test(await at(page, "stored-game").first().innerText()),
-    "the newest game is first",
-  );
-  await page.keyboard.press("ArrowDown");
-  await page.keyboard.press("ArrowDown");
-  await page.keyboard.press("Delete");
+  await until(async () => /Kasparov – Topalov/.test(await page.title()));
+  await list();
+  // The newest game is first.
+  await first.filter({ hasText: "Kasparov" }).waitFor();
+  await press("ArrowDown", "ArrowDown", "Delete");
   await says(page, "games-count", /^22 games$/);
   await at(page, "games-clear").click();
   await says(page, "games-clear", /Really remove all 22/);

@@ -1,13 +1,8 @@
 // The page that explains lookups: it shows the requests that were made.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { lab } from "./support/lab.mjs";
+import { test } from "node:test";
+import * as shelf from "./support/shelf.mjs";
 import { reads } from "./support/until.mjs";
-
-/** @type {Awaited<ReturnType<typeof lab>>} */
-let shelf;
-before(async () => void (shelf = await lab()));
-after(() => shelf.close());
 
 test("the page shows the request that the host got, and none for a position in memory", async (t) => {
   const page = await shelf.page(t, { path: "site/how.html" });

@@ -1,19 +1,14 @@
 // The panel of traffic: it shows the same requests as the log of the host.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { findings } from "./support/axe.mjs";
-import { lab } from "./support/lab.mjs";
+import * as shelf from "./support/shelf.mjs";
 import { reads, until } from "./support/until.mjs";
-
-/** @type {Awaited<ReturnType<typeof lab>>} */
-let shelf;
-before(async () => void (shelf = await lab()));
-after(() => shelf.close());
 
 /** Opens a game of several blocks and waits for its answers. */
 const openGame = (/** @type {import("playwright-core").Page} */ page) =>
   page
-    .goto(new URL("site/#game=morphy-isouard-1858", shelf.server.url).href)
+    .goto(shelf.url("site/#game=morphy-isouard-1858"))
     .then(() => reads(page, "coverage", /^(\d+) of \1 /));
 
 test("the panel shows the byte ranges that the host has sent, and after a reload those of IndexedDB", async (t) => {

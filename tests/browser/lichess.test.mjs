@@ -5,7 +5,8 @@ import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { BLANK } from "./support/fixtures.mjs";
-import { lab, START } from "./support/lab.mjs";
+import { START } from "./support/chromium.mjs";
+import * as shelf from "./support/shelf.mjs";
 import { PACKAGE, ROOT } from "./support/paths.mjs";
 import { serve } from "./support/serve.mjs";
 import { until } from "./support/until.mjs";
@@ -21,15 +22,12 @@ const PATHS = [
   "/lichess?speeds=blitz&moves=1",
 ];
 
-/** @type {Awaited<ReturnType<typeof lab>>} */
-let shelf;
 /** @type {Awaited<ReturnType<typeof serve>>} */
 let api;
 /** @type {Awaited<ReturnType<typeof answersOf>>} The answers of the server. */
 let expected;
 
 before(async () => {
-  shelf = await lab({ own: true });
   const { root } = shelf;
   const details = join(ROOT, "tests/data/book-details/db");
   cpSync(details, join(root, "book"), { recursive: true });
@@ -65,7 +63,6 @@ before(async () => {
 });
 after(async () => {
   await api?.close();
-  await shelf?.close();
 });
 
 /**

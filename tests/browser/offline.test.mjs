@@ -13,9 +13,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { chromium } from "playwright-core";
-import { FLAGS, kept } from "./support/lab.mjs";
-import { CHROMIUM, SITE } from "./support/paths.mjs";
+import { kept } from "./support/shelf.mjs";
+import { launch } from "./support/chromium.mjs";
+import { SITE } from "./support/paths.mjs";
 import { serve } from "./support/serve.mjs";
 import { withLimit, until } from "./support/until.mjs";
 
@@ -23,13 +23,7 @@ import { withLimit, until } from "./support/until.mjs";
 
 /** @type {import("playwright-core").Browser} */
 let browser;
-before(
-  async () =>
-    void (browser = await chromium.launch({
-      executablePath: CHROMIUM,
-      args: FLAGS,
-    })),
-);
+before(async () => void (browser = await launch()));
 after(() => browser.close());
 
 /** Copies the site and starts a server with options, which a test can stop and start again at the same address. */

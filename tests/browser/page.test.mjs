@@ -1,167 +1,117 @@
-// The demo page, as a person uses it: by clicks, drags, keys and pasted text. It is served under a sub-path.
+// The board as a person uses it: by clicks, drags, keys and pasted text. It is served under a sub-path.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { makeFen } from "chessops/fen";
-import { parsePgn, startingPosition } from "chessops/pgn";
-import { parseSan } from "chessops/san";
-import { START, kept, lab } from "./support/lab.mjs";
-import { at, square, withoutEngine } from "./support/page.mjs";
+import { test } from "node:test";
+import { parseFen } from "chessops/fen";
+import { AFTER_E4, START } from "./support/chromium.mjs";
+import { played } from "./support/games.mjs";
+import {
+  at,
+  clickSquares,
+  current,
+  open,
+  square,
+  withoutEngine,
+} from "./support/page.mjs";
 import { DUMPS, ROOT } from "./support/paths.mjs";
-import { best, truth } from "./support/truth.mjs";
-import { equals, until } from "./support/until.mjs";
+import * as shelf from "./support/shelf.mjs";
+import { best, scoreOf, truth } from "./support/truth.mjs";
+import { equals, reads, until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
-/** @type {Awaited<ReturnType<typeof lab>>} */
-let shelf;
-before(async () => void (shelf = await lab()));
-after(() => shelf.close());
-
 /** The site without the engine: the tests compare the page with the database. */
 const SITE = { path: "site/", before: withoutEngine };
+const DESK = { viewport: { width: 1366, height: 768 } };
 const source = truth(...DUMPS);
-
-/** Returns the expected score and depth of a position. */
-function expected(/** @type {string} */ fen) {
-  const evaluation = best(source.get(fen) ?? []);
-  assert.ok(evaluation, `${fen} is in the dumps`);
-  const { cp, mate } = evaluation.pvs[0] ?? {};
-  const score =
-    mate !== undefined
-      ? `#${mate}`
-      : `${Number(cp) < 0 ? "-" : Number(cp) > 0 ? "+" : ""}${Math.abs(Number(cp) / 100).toFixed(2)}`;
-  return { score, depth: evaluation.depth };
-}
 
 /** Waits until the page shows the evaluation of a position in the dumps. */
 async function shows(/** @type {Page} */ page, /** @type {string} */ fen) {
-  const { score, depth } = expected(fen);
-  await until(() =>
-    page.evaluate(([score, depth]) => {
-      const text = (/** @type {string} */ id) =>
-        document.querySelector(`[data-testid=${id}]`)?.textContent ?? "";
-      return (
-        text("score")
-          .replace("−", "-")
-          .replace(/^\+?(0\.00)$/, "$1") === score &&
-        text("facts").startsWith(`Depth ${depth} `)
-      );
-    }, /** @type {const} */ ([score, depth])),
+  const evaluation = best(source.get(fen) ?? []) ?? assert.fail(fen);
+  await equals(
+    async () => (await at(page, "score").textContent())?.replace("−", "-"),
+    scoreOf(evaluation.pvs[0], "-"),
   );
+  await reads(page, "facts", new RegExp(`^Depth ${evaluation.depth} `));
 }
 
-/** Returns the positions of a famous game, before and after every move. */
-function famous(/** @type {string} */ white) {
-  const game = parsePgn(
-    readFileSync(join(ROOT, "static-shards", "famous.pgn"), "utf8"),
-  ).find(({ headers }) => headers.get("White")?.startsWith(white));
-  assert.ok(game);
-  const position = startingPosition(game.headers).unwrap();
-  const fen = () => makeFen(position.toSetup(), { epd: true });
-  const fens = [fen()];
-  for (const { san } of game.moves.mainline()) {
-    const move = parseSan(position, san);
-    assert.ok(move, san);
-    position.play(move);
-    fens.push(fen());
-  }
-  return { fens, over: position.isEnd() };
+/** Opens a text in the dialog. */
+async function paste(/** @type {Page} */ page, /** @type {string} */ text) {
+  await open(page, text);
+  // The dialog closes when the game is on the board.
+  await at(page, "open-dialog").waitFor({ state: "hidden" });
 }
 
-const text = async (/** @type {Page} */ page, /** @type {string} */ id) =>
-  (await at(page, id).textContent()) ?? "";
-
-test("the page opens with the starting position, its evaluation, its lines and the cost of the lookup", async (t) => {
+test("the page opens with the starting position, its evaluation, its lines and the cost of the lookup, and requests no other host", async (t) => {
   const page = await shelf.page(t, SITE);
+  /** @type {string[]} */
+  const asked = [];
+  page.on("request", (request) => asked.push(request.url()));
+  await page.reload();
   await shows(page, START);
   const lines = best(source.get(START) ?? [])?.pvs ?? [];
   assert.equal(await at(page, "line").count(), lines.length);
   assert.match(await at(page, "line-move").first().innerText(), /^[a-hNBRQKO]/);
-  await until(() =>
-    page.evaluate(() =>
-      /\d+ requests? · [\d.]+ k?B · \d+ ms/.test(
-        document.querySelector("[data-testid=cost]")?.textContent ?? "",
-      ),
-    ),
-  );
-  assert.match(await text(page, "cost"), /network/);
+  await reads(page, "cost", /\d+ requests? · [\d.]+ k?B · \d+ ms/);
   await page
     .locator("#board .cg-shapes g, #board .cg-custom-svgs g")
     .first()
     .waitFor({ state: "attached" });
-  assert.match(
-    await text(page, "database"),
+  await reads(
+    page,
+    "database",
     new RegExp(`${source.size.toLocaleString("en")} positions`),
+  );
+  const isOwn = (/** @type {string} */ url) =>
+    url.startsWith(shelf.server.url) || url.startsWith("data:");
+  assert.deepEqual(
+    asked.filter((url) => !isOwn(url)),
+    [],
   );
 });
 
-for (const [white, title] of /** @type {const} */ ([
-  ["Paul Morphy", "Opera"],
-])) {
-  test(`stepping through a game of ${white} finds an evaluation at every move`, async (t) => {
-    const { fens, over } = famous(white);
-    const page = await shelf.page(t, SITE);
-    await shows(page, START);
-    await page
-      .locator("#games optgroup option")
-      .first()
-      .waitFor({ state: "attached" });
-    const labels = await page.locator("#games option").allInnerTexts();
-    const label = labels.find(
-      (label) =>
-        label.includes(String(/\w{6,}/.exec(white)?.[0])) &&
-        label.includes(title),
-    );
-    assert.ok(label, labels.join("; "));
-    await at(page, "games").selectOption({ label });
-    await equals(() => at(page, "move").count(), fens.length - 1);
-    // Leaves the menu, in which keys choose games.
-    await page.locator("body").click({ position: { x: 2, y: 2 } });
-    for (const fen of fens.slice(1, over ? -1 : undefined)) {
-      await page.keyboard.press("ArrowRight");
-      await shows(page, fen);
-    }
-    if (over) {
-      await page.keyboard.press("ArrowRight");
-      await until(() =>
-        page.evaluate(() =>
-          /1-0/.test(
-            document.querySelector("[data-testid=score]")?.textContent ?? "",
-          ),
-        ),
-      );
-    }
-    await page.keyboard.press("Home");
-    await shows(page, START);
-    await page.keyboard.press("End");
-    if (!over) await shows(page, String(fens.at(-1)));
-    await at(page, "previous").click();
-    await shows(page, String(fens.at(-2)));
-    await at(page, "first").click();
-    await shows(page, START);
-  });
-}
+test("each position of a famous game has its evaluation, by keys and buttons", async (t) => {
+  const pgn = readFileSync(join(ROOT, "static-shards/famous.pgn"), "utf8")
+    .split(/\n(?=\[Event )/)
+    .find((pgn) => pgn.includes("Morphy"));
+  const fens = played(String(pgn)).map(({ fen }) => fen);
+  const page = await shelf.page(t, SITE);
+  const game = page
+    .locator("#games option", { hasText: "Morphy" })
+    .filter({ hasText: "Opera" });
+  await game.waitFor({ state: "attached" });
+  await at(page, "games").selectOption(
+    String(await game.getAttribute("value")),
+  );
+  await equals(() => at(page, "move").count(), fens.length - 1);
+  // Leaves the menu, in which keys choose games.
+  await page.locator("body").click({ position: { x: 2, y: 2 } });
+  for (const fen of fens.slice(1, -1)) {
+    await page.keyboard.press("ArrowRight");
+    await shows(page, fen);
+  }
+  await page.keyboard.press("End");
+  await reads(page, "score", /1-0/);
+  await at(page, "previous").click();
+  await shows(page, String(fens.at(-2)));
+  await at(page, "first").click();
+  await shows(page, START);
+});
 
 test("pieces move by clicks and by drags, and each position is looked up", async (t) => {
   const page = await shelf.page(t, SITE);
   await shows(page, START);
-  const [e2, e4, e7, e5] = await Promise.all(
-    ["e2", "e4", "e7", "e5"].map((name) => square(page, name)),
-  );
-  assert.ok(e2 && e4 && e7 && e5);
-  await page.mouse.click(e2.x, e2.y);
-  await page.mouse.click(e4.x, e4.y);
-  await shows(page, "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -");
+  await clickSquares(page, ["e2", "e4"]);
+  await shows(page, AFTER_E4);
+  const [e7, e5] = [await square(page, "e7"), await square(page, "e5")];
   await page.mouse.move(e7.x, e7.y);
   await page.mouse.down();
   await page.mouse.move(e5.x, e5.y, { steps: 5 });
   await page.mouse.up();
   await shows(page, "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq -");
-  assert.equal(await at(page, "move").count(), 2);
   await page.keyboard.press("ArrowLeft");
-  await shows(page, "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -");
+  await shows(page, AFTER_E4);
 });
 
 test("a move of a line is shown on the board while the mouse is on the move, no element moves, and a click plays the move", async (t) => {
@@ -184,7 +134,7 @@ test("a move of a line is shown on the board while the mouse is on the move, no 
     );
   const [before, placed] = [await boxes(), await picture()];
   await at(page, "line-move").nth(0).hover();
-  await until(async () => (await arrows()) === 1);
+  await equals(arrows, 1);
   assert.equal(await picture(), placed, "the first move is an arrow");
   await at(page, "line-move").nth(1).hover();
   await page.locator(".board.previewing").waitFor();
@@ -193,89 +143,190 @@ test("a move of a line is shown on the board while the mouse is on the move, no 
     "the second move is an arrow after the first move",
   );
   assert.deepEqual(await boxes(), before, "no element moves");
-  assert.equal(
-    await page.evaluate(() => {
-      const { x, y } = /** @type {Element} */ (
-        document.querySelector("#lines button:nth-child(1)")
-      ).getBoundingClientRect();
-      return (
-        document.elementFromPoint(x + 2, y + 4)?.closest("#lines") !== null
-      );
-    }),
-    true,
-    "nothing covers the line",
-  );
   await page.mouse.move(1, 1);
-  await until(
-    async () =>
-      (await page.locator(".board.previewing").count()) === 0 &&
-      (await picture()) === placed,
-  );
+  await equals(picture, placed);
   // After the click the pointer rests on a move of the next line, which must not appear on the board.
   await at(page, "line-move").nth(1).click();
-  await until(() =>
-    page.evaluate(
-      () => document.querySelectorAll("[data-testid=move]").length === 2,
-    ),
-  );
+  await equals(() => at(page, "move").count(), 2);
   assert.equal(await page.locator(".board.previewing").count(), 0);
-  await page.keyboard.press("Home");
-  await at(page, "line-move").first().click();
-  await until(() =>
-    page.evaluate(
-      () =>
-        document.querySelector("[data-testid=move][aria-current]")
-          ?.textContent ===
-        document.querySelector("[data-testid=move]")?.textContent,
-    ),
-  );
 });
 
-test("the page reports that a position is not in the database", async (t) => {
-  const page = await shelf.page(t, SITE);
-  await shows(page, START);
-  await page.keyboard.press("o");
-  await at(page, "open-text").fill("8/8/8/3k4/8/8/3K4/N7 w - - 0 1");
-  await at(page, "open-submit").click();
-  await until(() =>
-    page.evaluate(() =>
-      /Not in this database/.test(
-        document.querySelector("[data-testid=facts]")?.textContent ?? "",
-      ),
-    ),
-  );
+test("variations are chosen, entered, promoted and removed by keys and buttons", async (t) => {
+  const page = await shelf.page(t, { path: "site/" });
+  await paste(page, "1. e4 e5 (1... c5 2. Nf3) (1... e6 2. d4) 2. Nf3 Nc6 *");
+  for (const [key, san] of /** @type {const} */ ([
+    ["ArrowRight", "e4"],
+    // The second of two variations.
+    ["ArrowDown", ""],
+    ["ArrowDown", ""],
+    ["ArrowRight", "e6"],
+    ["ArrowRight", "d4"],
+    ["Shift+ArrowLeft", "e4"],
+    ["Shift+ArrowRight", "c5"],
+    ["Home", ""],
+    ["End", "Nc6"],
+  ])) {
+    await page.keyboard.press(key);
+    if (san) await equals(() => current(page), san);
+  }
+  const sans = (/** @type {string} */ id) =>
+    page.locator(`#moves [data-testid=${id}] .san`).allTextContents();
+  const variation = (/** @type {string} */ san) =>
+    page.locator("#moves [data-testid=variation-move]", { hasText: san });
+  await variation("d4").click();
+  await at(page, "promote").click();
+  assert.deepEqual(await sans("move"), ["e4", "e6", "d4"]);
+  await variation("c5").click();
+  await at(page, "remove").click();
+  assert.deepEqual(await sans("variation-move"), ["e5", "Nf3", "Nc6"]);
+  await at(page, "start").click();
+  assert.ok(await at(page, "first").isDisabled());
 });
 
-test("after a reload the page shows the same position and requests only the manifest", async (t) => {
-  const page = await shelf.page(t, SITE);
-  await shows(page, START);
-  await kept(page, 2);
-  await shelf.server.requests();
+test("an illegal typed move is reported at its field, and after a legal move the arrow keys step", async (t) => {
+  const page = await shelf.page(t, { path: "site/" });
+  await reads(page, "facts", /^Depth/);
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("Nf6");
+  await page.keyboard.press("Enter");
+  await reads(page, "move-error", /Nf6 is not legal/);
   await at(page, "move-input").fill("e4");
-  await at(page, "move-input").press("Enter");
-  const fen = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -";
-  await shows(page, fen);
-  const fetched = (await shelf.server.requests()).filter(({ range }) => range);
-  await kept(page, 2 + fetched.length);
-  // The address changes after the move.
-  await until(() => page.evaluate(() => location.hash.includes("e2e4")));
+  await page.keyboard.press("Enter");
+  assert.equal(await at(page, "move-error").textContent(), "");
+  await page.keyboard.press("ArrowLeft");
+  await page.locator("#moves [aria-current][data-testid=start]").waitFor();
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await current(page), "e4");
+});
+
+test("the list of continuations is sorted by score, and a click plays a continuation", async (t) => {
+  const page = await shelf.page(t, { ...SITE, context: DESK });
+  await page.getByRole("button", { name: "Moves from here" }).click();
+  await at(page, "continuation").first().waitFor();
+  // The best move of the position's own evaluation is the first, then other moves by score, then moves with shallow evaluations.
+  const rows = await page.locator("#continuations li").evaluateAll((rows) =>
+    rows.map((row) => ({
+      score: Number(row.querySelector(".move-score")?.textContent),
+      isShallow: /shallow/.test(row.textContent ?? ""),
+    })),
+  );
+  assert.ok(rows.length > 1);
+  const others = rows.slice(1);
+  assert.deepEqual(
+    others,
+    [...others].sort(
+      (a, b) => Number(a.isShallow) - Number(b.isShallow) || b.score - a.score,
+    ),
+  );
+  await reads(page, "continuations", /\d+ of 20 legal moves/);
+  const san = await page.locator("#continuations .san").first().textContent();
+  assert.equal(
+    san,
+    await page.locator("#lines ol > li .line button").first().textContent(),
+    "the headline has the same best move",
+  );
+  await at(page, "continuation").first().hover();
+  await page.locator("#board .cg-shapes line").waitFor({ state: "attached" });
+  await at(page, "continuation").first().click();
+  assert.equal(await current(page), san);
+});
+
+test("the graph is a slider for keys and clicks with a text for each position, and unknown positions are hatched", async (t) => {
+  const page = await shelf.page(t, SITE);
+  // The sample contains only the opening.
+  await paste(
+    page,
+    "1. e4 e5 2. Nf3 Nc6 3. a3 a6 4. Ra2 Ra7 5. Ra1 Ra8 6. h3 h6 *",
+  );
+  await reads(page, "coverage", /^([4-9]|1[0-2]) of 13 positions known/);
+  const graph = page.getByRole("slider", { name: "Position of the game" });
+  const box = (await graph.boundingBox()) ?? assert.fail("no graph");
+  await until(async () => {
+    const widths = await page.$$eval("#graph .gap", (all) =>
+      all.map((gap) => gap.getBoundingClientRect().width),
+    );
+    const hatched = widths.reduce((sum, width) => sum + width, 0) / box.width;
+    return hatched > 0.4 && hatched < 1;
+  });
+  const text = () => graph.getAttribute("aria-valuetext");
+  await graph.focus();
+  await page.keyboard.press("ArrowRight");
+  await until(async () => /^1\. e4, [+-]?\d/.test(String(await text())));
+  await page.mouse.click(box.x + box.width - 2, box.y + box.height / 2);
+  assert.equal(await text(), "6… h6, not known");
+  assert.equal(await current(page), "h6");
+});
+
+test("settings are kept, and the cache is cleared", async (t) => {
+  const page = await shelf.page(t, { path: "site/" });
+  await at(page, "settings").click();
+  await at(page, "set-board").selectOption({ label: "Green" });
   await page.reload();
-  await shows(page, fen);
-  await until(() =>
-    page.evaluate(() =>
-      /IndexedDB/.test(
-        document.querySelector("[data-testid=cost]")?.textContent ?? "",
-      ),
-    ),
+  assert.equal(
+    await page.evaluate(() => document.documentElement.dataset.board),
+    "green",
   );
-  const asked = (await shelf.server.requests()).filter(({ path }) =>
-    path.startsWith("/site/db/"),
+  await at(page, "settings").click();
+  await at(page, "clear-cache").click();
+  await reads(page, "cache-use", /^Cleared/);
+});
+
+test("the FEN and the PGN are copied, and the PGN is downloaded, also with evaluations", async (t) => {
+  const page = await shelf.page(t, {
+    path: "site/#game=morphy-isouard-1858&ply=3",
+    context: { permissions: ["clipboard-read", "clipboard-write"] },
+  });
+  await at(page, "report-share").waitFor({ state: "attached" });
+  await at(page, "share").click();
+  const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
+  await at(page, "copy-fen").click();
+  await reads(page, "share-status", /FEN copied/);
+  assert.ok(parseFen(await clipboard()).isOk);
+  await at(page, "copy-pgn").click();
+  await reads(page, "share-status", /PGN copied/);
+  const game = /\[White "Paul Morphy"\][^]*1\. e4 e5 2\. Nf3 d6/;
+  assert.match(await clipboard(), game);
+  const download = async (/** @type {string} */ id) => {
+    const file = page.waitForEvent("download");
+    await at(page, id).click();
+    return file;
+  };
+  assert.equal(
+    (await download("download-pgn")).suggestedFilename(),
+    "morphy-isouard-1858.pgn",
   );
-  assert.ok(
-    asked.some(
-      ({ status, path }) => path.endsWith("manifest.json") && status === 304,
-    ),
+  const file = await download("download-annotated");
+  assert.equal(file.suggestedFilename(), "morphy-isouard-1858-annotated.pgn");
+  const text = readFileSync(await file.path(), "utf8");
+  assert.match(text, /\[White "Paul Morphy"\]/);
+  assert.ok((text.match(/\[%eval /g) ?? []).length > 20, text);
+});
+
+test("the report counts bad moves, links to these moves, and shows the number of known positions", async (t) => {
+  const page = await shelf.page(t, { ...SITE, context: DESK });
+  // Only the PGN has evaluations: White loses a queen, Black a pawn, and a position between them has no evaluation.
+  await paste(
+    page,
+    '[White "Ann"]\n[Black "Bob"]\n\n1. a4 { [%eval 0.0] } a5 { [%eval 0.1] } 2. h4 { [%eval 0.0] } h5 { [%eval 0.1] } 3. Rh3 { [%eval -4.5] } Ra6 { [%eval -2.9] } 4. Rg3 Rb6 { [%eval -3.0] } 5. b3 { [%eval -3.1] } *',
   );
+  await reads(
+    page,
+    "report-share",
+    /Based on \d of 9 moves; \d+ of 10 positions are known/,
+  );
+  const glyph = () =>
+    page.locator("#moves [aria-current] .glyph").textContent();
+  await at(page, "white-blunder").click();
+  assert.equal(await current(page), "Rh3");
+  assert.equal(await glyph(), "??");
+  await reads(page, "judgment", /^Blunder\./);
+  assert.equal(await page.locator("#graph .bad.blunder").count(), 1);
+  await page.keyboard.press("Home");
+  await page.keyboard.press("b");
+  assert.equal(await current(page), "Rh3");
+  await page.keyboard.press("Home");
+  await page.keyboard.press("i");
+  assert.equal(await glyph(), "?!");
 });
 
 test("a missing database is explained, and can be tried again", async (t) => {
@@ -283,24 +334,7 @@ test("a missing database is explained, and can be tried again", async (t) => {
     path: "site/?db=missing/manifest.json",
     allow: /404/,
   });
-  await at(page, "error").waitFor();
-  assert.match(await text(page, "error"), /no readable database/);
+  await reads(page, "error", /no readable database/);
   await at(page, "retry").click();
   await at(page, "error").waitFor();
-});
-
-test("no other host is requested", async (t) => {
-  const page = await shelf.page(t, SITE);
-  /** @type {string[]} */
-  const foreign = [];
-  page.on(
-    "request",
-    (request) =>
-      !request.url().startsWith(shelf.server.url) &&
-      !request.url().startsWith("data:") &&
-      foreign.push(request.url()),
-  );
-  await page.reload();
-  await shows(page, START);
-  assert.deepEqual(foreign, []);
 });

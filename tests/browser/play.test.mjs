@@ -1,18 +1,13 @@
 // The page to play on: real clicks, taps and keys against the engine, at the size of a phone and of a desk.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { findings } from "./support/axe.mjs";
-import { lab } from "./support/lab.mjs";
+import * as shelf from "./support/shelf.mjs";
 import { at, square } from "./support/page.mjs";
 import { recordShifts, shifts } from "./support/shifts.mjs";
 import { equals, reads } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
-
-/** @type {Awaited<ReturnType<typeof lab>>} */
-let shelf;
-before(async () => void (shelf = await lab()));
-after(() => shelf.close());
 
 const MATE_IN_ONE = "6k1/5ppp/8/8/8/8/5PPP/R5K1_w_-_-_0_1";
 
@@ -90,7 +85,7 @@ test("a mate ends the game, and one click opens it on the board", async (t) => {
   await at(page, "analyse").click();
   await reads(page, "moves", /Ra8#/);
   await reads(page, "player-above", /Shelfish/);
-  await page.goto(new URL("site/play.html", shelf.server.url).href);
+  await page.goto(shelf.url("site/play.html"));
   // The page does not resume a finished game.
   await at(page, "start").waitFor();
 });
@@ -152,7 +147,7 @@ test("a move while the engine thinks is a premove, which is played after the eng
   });
   // Black has only the move Kh7 after a7.
   const fen = "7k/5K2/P7/8/8/8/8/8_w_-_-_0_1";
-  await page.goto(new URL(`site/play.html#fen=${fen}`, shelf.server.url).href);
+  await page.goto(shelf.url(`site/play.html#fen=${fen}`));
   await at(page, "start").click();
   await type(page, "a7");
   await reads(page, "status", /Shelfish is thinking…$/);
@@ -169,9 +164,7 @@ test("a move while the engine thinks is a premove, which is played after the eng
 test("the engine agrees to a draw if its position is not better", async (t) => {
   const page = await shelf.page(t, { path: "site/play.html" });
   const offer = async (/** @type {string} */ fen) => {
-    await page.goto(
-      new URL(`site/play.html#fen=${fen}`, shelf.server.url).href,
-    );
+    await page.goto(shelf.url(`site/play.html#fen=${fen}`));
     await page.evaluate(() => localStorage.removeItem("play"));
     await page.reload();
     await at(page, "start").click();

@@ -6,11 +6,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { chromium } from "playwright-core";
 import { BLANK } from "./support/fixtures.mjs";
 import { host } from "./support/host.mjs";
-import { FLAGS, START } from "./support/lab.mjs";
-import { CHROMIUM, PACKAGE, ROOT } from "./support/paths.mjs";
+import { START, launch } from "./support/chromium.mjs";
+import { PACKAGE, ROOT } from "./support/paths.mjs";
 import { withLimit } from "./support/until.mjs";
 
 const DIRECTIVES = /** @type {const} */ ([
@@ -180,13 +179,12 @@ before(async () => {
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   url = `http://127.0.0.1:${/** @type {import("node:net").AddressInfo} */ (server.address()).port}/`;
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  browser = await launch();
 });
 after(async () => {
   await browser.close();
   server.closeAllConnections();
   server.close();
-  await shelf.close();
   await book.close();
   await tables.close();
 });

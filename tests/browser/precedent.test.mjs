@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { lab } from "./support/lab.mjs";
+import { before, test } from "node:test";
+import * as shelf from "./support/shelf.mjs";
 import { clickSquares } from "./support/page.mjs";
 import { SHELFISH } from "./support/paths.mjs";
 import { equals, reads } from "./support/until.mjs";
@@ -22,10 +22,7 @@ const GAMES = [
 ].join("\n\n");
 const TINY = "site/precedent.html?book=../tiny/manifest.json";
 
-/** @type {Awaited<ReturnType<typeof lab>>} */
-let shelf;
 before(async () => {
-  shelf = await lab({ own: true });
   const pgn = join(shelf.root, "tiny.pgn");
   writeFileSync(pgn, GAMES);
   execFileSync(
@@ -34,7 +31,6 @@ before(async () => {
     { stdio: "pipe" },
   );
 });
-after(() => shelf.close());
 
 /** Returns the allowed moves with their numbers of games. */
 const list = (/** @type {Page} */ page) =>

@@ -3,14 +3,11 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { lab } from "./support/lab.mjs";
+import { before, test } from "node:test";
+import * as shelf from "./support/shelf.mjs";
 import { PACKAGE, ROOT } from "./support/paths.mjs";
 
-/** @type {Awaited<ReturnType<typeof lab>>} */
-let shelf;
 before(async () => {
-  shelf = await lab({ own: true });
   // The bundle is next to the files of the package, which the hooks load by relative URLs.
   const esbuild = join(ROOT, "crate/js/node_modules/.bin/esbuild");
   const script = join(shelf.root, "app.js");
@@ -37,7 +34,6 @@ before(async () => {
     '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>React</title><div id="root"></div><script type="module" src="/pkg/app.js"></script>',
   );
 });
-after(() => shelf.close());
 
 /** Records every state that a component sees. */
 const APP = `

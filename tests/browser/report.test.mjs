@@ -1,17 +1,12 @@
 // The report: marks of good moves, names, and judgments in variations.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { findings } from "./support/axe.mjs";
-import { lab } from "./support/lab.mjs";
+import * as shelf from "./support/shelf.mjs";
 import { at, withoutEngine } from "./support/page.mjs";
 import { reads, until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
-
-/** @type {Awaited<ReturnType<typeof lab>>} */
-let shelf;
-before(async () => void (shelf = await lab()));
-after(() => shelf.close());
 
 const pgn = (/** @type {string} */ text) =>
   `site/#pgn=${encodeURIComponent(text)}`;

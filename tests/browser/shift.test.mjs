@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { chromium } from "playwright-core";
-import { FLAGS } from "./support/lab.mjs";
-import { CHROMIUM, SITE } from "./support/paths.mjs";
+
+import { launch } from "./support/chromium.mjs";
+import { SITE } from "./support/paths.mjs";
 import { serve } from "./support/serve.mjs";
 import { record, shifts } from "./support/shifts.mjs";
 import { withLimit } from "./support/until.mjs";
@@ -40,11 +40,7 @@ let server;
 before(async () => {
   server = await serve(SITE, ...SLOW);
   // A new scrollbar would move centred content.
-  browser = await chromium.launch({
-    executablePath: CHROMIUM,
-    args: FLAGS,
-    ignoreDefaultArgs: ["--hide-scrollbars"],
-  });
+  browser = await launch({ ignoreDefaultArgs: ["--hide-scrollbars"] });
 });
 after(async () => {
   await browser.close();

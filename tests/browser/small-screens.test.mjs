@@ -1,14 +1,9 @@
 // Headers and layouts of all pages on small screens, at a zoom of 200 % and on desks: the same links everywhere, and nothing out of reach.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { lab } from "./support/lab.mjs";
+import { test } from "node:test";
+import * as shelf from "./support/shelf.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
-
-/** @type {Awaited<ReturnType<typeof lab>>} */
-let shelf;
-before(async () => void (shelf = await lab()));
-after(() => shelf.close());
 
 const PAGES = [
   "",

@@ -1,42 +1,63 @@
-// The first snippet of the package's README on a page without a bundler.
+// The snippets of the package's README on a page without a bundler.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { lab } from "./support/lab.mjs";
+import { test } from "node:test";
+import { AFTER_E4 } from "./support/chromium.mjs";
+import { BLANK } from "./support/fixtures.mjs";
 import { DUMPS, PACKAGE } from "./support/paths.mjs";
-import { best, truth } from "./support/truth.mjs";
+import * as shelf from "./support/shelf.mjs";
+import { best, scoreOf, truth } from "./support/truth.mjs";
 import { until } from "./support/until.mjs";
 
-/** @type {Awaited<ReturnType<typeof lab>>} */
-let shelf;
-before(async () => void (shelf = await lab({ own: true })));
-after(() => shelf.close());
+const readme = readFileSync(join(PACKAGE, "README.md"), "utf8");
 
-test("the first snippet of the README runs on a page with an import map, and prints the evaluation of the dump", async (t) => {
-  const snippet =
-    /```js\n([\s\S]*?)```/.exec(
-      readFileSync(join(PACKAGE, "README.md"), "utf8"),
-    )?.[1] ?? assert.fail("the README has no snippet");
-  const map = JSON.stringify({
-    imports: { shelfish: "/pkg/index.js" },
-  });
-  writeFileSync(
-    join(shelf.root, "snippet.html"),
-    `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>Snippet</title><script type="importmap">${map}</script><script type="module">${snippet}</script>`,
+/** Returns the first snippet of a language that matches, with the addresses of this server. */
+function snippet(/** @type {RegExp} */ part, language = "js") {
+  const fences = new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, "gm");
+  const code =
+    [...readme.matchAll(fences)]
+      .map(([, code]) => String(code))
+      .find((code) => part.test(code)) ?? assert.fail(String(part));
+  return code
+    .replace(
+      /https:\/\/example\.org\/evals\/(manifest\.json)?/g,
+      shelf.url("db/manifest.json"),
+    )
+    .replaceAll("https://example.org/book/", shelf.url("site/book/"))
+    .replaceAll('"shelfish/worker"', '"/pkg/worker.js"')
+    .replaceAll('"shelfish"', '"/pkg/index.js"')
+    .replaceAll("/shelfish/", "/pkg/");
+}
+
+const write = (/** @type {string} */ name, /** @type {string} */ text) =>
+  writeFileSync(join(shelf.root, name), text);
+
+test("the first snippet of the README prints the evaluation of the dump", async (t) => {
+  write(
+    "snippet.html",
+    `${BLANK}<script type="module">${snippet(/./)}</script>`,
   );
   const page = await shelf.page(t, { path: "snippet.html", allow: /^log: / });
   await until(() => page.console.length === 2);
-  const { depth, pvs = [] } =
-    best(
-      truth(...DUMPS).get(
-        "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -",
-      ) ?? [],
-    ) ?? {};
-  assert.match(
-    String(page.console[0]),
-    new RegExp(
-      `^log: \\+${((pvs[0]?.cp ?? 0) / 100).toFixed(2)} ${depth} \\w+`,
-    ),
+  const { depth, pvs } = best(truth(...DUMPS).get(AFTER_E4) ?? []) ?? {};
+  assert.ok(
+    page.console[0]?.startsWith(`log: ${scoreOf(pvs?.[0])} ${depth} `),
+    page.console[0],
   );
+});
+
+test("the Worker and the element of the README show evaluations", async (t) => {
+  write("evals.js", snippet(/^serve\(/m));
+  write("page.js", snippet(/connect\(worker/));
+  write(
+    "pasted.html",
+    `${BLANK}<body><script type="module" src="/page.js"></script>${snippet(/<shelfish-game/, "html")}`,
+  );
+  const page = await shelf.page(t, { path: "pasted.html", allow: /^log: / });
+  await until(() => /log: .*evaluations/.test(page.console.join()));
+  await page
+    .locator("shelfish-game .facts", { hasText: /depth/i })
+    .first()
+    .waitFor();
 });

@@ -1,17 +1,10 @@
 // The tools of the board: hidden evaluations, the editor of positions.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { findings } from "./support/axe.mjs";
-import { lab } from "./support/lab.mjs";
 import { at, clickSquares, says } from "./support/page.mjs";
+import * as shelf from "./support/shelf.mjs";
 import { equals, until } from "./support/until.mjs";
-
-/** @type {Awaited<ReturnType<typeof lab>>} */
-let shelf;
-before(async () => {
-  shelf = await lab();
-});
-after(() => shelf.close());
 
 /** The board of the editor. */
 const EDITOR = { board: ".editor-board > .cg-wrap" };

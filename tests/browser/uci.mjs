@@ -3,20 +3,16 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { chromium } from "playwright-core";
 import { BLANK } from "./support/fixtures.mjs";
-import { FLAGS } from "./support/lab.mjs";
-import { CHROMIUM, PACKAGE } from "./support/paths.mjs";
+import { launch } from "./support/chromium.mjs";
+import { PACKAGE } from "./support/paths.mjs";
 import { serve } from "./support/serve.mjs";
 
 const root = mkdtempSync(join(tmpdir(), "shelfish-uci-"));
 writeFileSync(join(root, "index.html"), BLANK);
 cpSync(PACKAGE, join(root, "pkg"), { recursive: true, dereference: true });
 const server = await serve(root);
-const browser = await chromium.launch({
-  executablePath: CHROMIUM,
-  args: FLAGS,
-});
+const browser = await launch();
 const page = await browser.newPage();
 await page.goto(server.url);
 await page.exposeFunction("print", (/** @type {string} */ line) =>

@@ -3,25 +3,22 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import { parseFen } from "chessops/fen";
 import { Chess } from "chessops/chess";
 import { makeSanAndPlay } from "chessops/san";
 import { parseUci } from "chessops/util";
 import { host } from "./support/host.mjs";
-import { START, lab } from "./support/lab.mjs";
+import { START } from "./support/chromium.mjs";
+import * as shelf from "./support/shelf.mjs";
 import { DUMPS, WEB_APP } from "./support/paths.mjs";
 import { best, truth } from "./support/truth.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
-/** @type {Awaited<ReturnType<typeof lab>>} */
-let shelf;
 before(async () => {
-  shelf = await lab({ own: true });
   cpSync(WEB_APP, join(shelf.root, "app"), { recursive: true });
 });
-after(() => shelf.close());
 
 const APP = { path: "app/?database=../db/manifest.json" };
 const ABSENT = "8/8/8/3k4/8/8/3K4/N7 w - - 0 1";

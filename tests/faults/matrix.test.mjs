@@ -12,7 +12,7 @@ import {
   serverRoot,
 } from "../browser/support/fixtures.mjs";
 import { host, rightly } from "../browser/support/host.mjs";
-import { START } from "../browser/support/lab.mjs";
+import { START } from "../browser/support/chromium.mjs";
 import { DUMPS, ROOT } from "../browser/support/paths.mjs";
 import { plain, truth } from "../browser/support/truth.mjs";
 import { until } from "../browser/support/until.mjs";

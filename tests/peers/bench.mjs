@@ -9,32 +9,20 @@ import {
   writeFileSync,
 } from "node:fs";
 import { cpus } from "node:os";
-import { basename, join, resolve } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { build } from "esbuild";
-import { chromium } from "playwright-core";
 import { games, neighbours } from "../browser/support/games.mjs";
-import { FLAGS } from "../browser/support/lab.mjs";
-import { CHROMIUM, PACKAGE } from "../browser/support/paths.mjs";
-import { serve } from "../browser/support/serve.mjs";
+import * as options from "../browser/support/bench.mjs";
+import { launch } from "../browser/support/chromium.mjs";
+import { BLANK } from "../browser/support/fixtures.mjs";
+import { PACKAGE } from "../browser/support/paths.mjs";
 import { compact, distinct, records, runs } from "./dump.mjs";
 import { host } from "./host.mjs";
 import { report } from "./report.mjs";
 
-const { values: options, positionals: evals } = parseArgs({
-  options: {
-    files: { type: "string" },
-    games: { type: "string" },
-    count: { type: "string", default: "30" },
-    latency: { type: "string", default: "50" },
-    mbit: { type: "string", default: "20" },
-    command: { type: "string", default: "" },
-  },
-  allowPositionals: true,
-});
-const files = resolve(String(options.files));
-const count = Number(options.count);
+const { count, dumps: evals } = options;
+const files = String(options.files);
 const network = {
   latency: Number(options.latency),
   mbit: Number(options.mbit),
@@ -97,10 +85,7 @@ for (const [id, { assets, entry = id }] of Object.entries(SYSTEMS)) {
   const directory = join(site, id);
   mkdirSync(directory, { recursive: true });
   for (const asset of assets) cpSync(asset, join(directory, basename(asset)));
-  writeFileSync(
-    join(directory, "index.html"),
-    '<!doctype html><link rel="icon" href="data:,"><title>Bench</title>',
-  );
+  writeFileSync(join(directory, "index.html"), BLANK);
   await build({
     entryPoints: [join(here, "systems", `${entry}.mjs`)],
     outfile: join(directory, "system.js"),
@@ -123,7 +108,7 @@ const pairs = await neighbours(
 );
 const small = made.positions < 1_000_000;
 const replay = await games(
-  resolve(String(options.games)),
+  String(options.games),
   Math.max(1, count >> 1),
   small ? 1 : 2_300,
 );
@@ -157,22 +142,13 @@ for (const size of ["tiny", "big"]) {
   made[size].hyparquetFresh = { file, footer: footer + 2_048 };
 }
 
-const data = await serve(
-  files,
-  "--latency-ms",
-  String(network.latency),
-  "--bandwidth-mbit",
-  String(network.mbit),
-);
+const data = await options.slow(files);
 const cache = join(files, "brotli");
 const [slow, fast] = [
   await host(site, cache, network),
   await host(site, cache),
 ];
-const browser = await chromium.launch({
-  executablePath: CHROMIUM,
-  args: FLAGS,
-});
+const browser = await launch();
 
 const source = (size) => {
   const urls = Object.entries(made[size]).map(([id, { file, ...details }]) => [
@@ -192,10 +168,9 @@ for (const id of Object.keys(SYSTEMS)) {
     await open(${JSON.stringify(sources.big[id])});
     const answer = await lookup(decodeURIComponent(location.search.slice(1)));
     globalThis.first = { answer, ms: performance.now() };`;
-  const head = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>Bench</title>`;
   writeFileSync(
     join(site, id, "first.html"),
-    `${head}<script type="module">${ask}</script>`,
+    `${BLANK}<script type="module">${ask}</script>`,
   );
 }
 

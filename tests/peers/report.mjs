@@ -1,5 +1,9 @@
 // Formats the measurements as a table in Markdown and compares the systems.
-import { quantile as quantileOf } from "../browser/support/quantile.mjs";
+import {
+  mean,
+  quantile as quantileOf,
+  table,
+} from "../browser/support/bench.mjs";
 
 /** @typedef {{ ms: number, requests: number, bytes: number }} Cost */
 
@@ -9,9 +13,6 @@ const quantile = (costs, key, share = 0.5) =>
     costs.map((cost) => cost[key]),
     share,
   );
-
-const mean = (/** @type {number[]} */ values) =>
-  values.reduce((sum, value) => sum + value, 0) / values.length;
 
 export function report(results, about) {
   const systems = Object.values(results);
@@ -63,7 +64,6 @@ export function report(results, about) {
     "as long as ours: cold / next / game / known game, times",
     behind,
   ]);
-  const line = (cells) => `| ${cells.join(" | ")} |`;
 
   const [shortest, longest] = [
     Math.min(...about.games),
@@ -76,9 +76,10 @@ export function report(results, about) {
       `${Math.round((100 * about.present) / about.games.reduce((sum, length) => sum + length, 0))} % of them in the database), ${about.known} runs of 62 positions that are all in it. ` +
       `All ${about.checked.toLocaleString("en")} answers were compared with the dump: ${about.wrong || "none"} wrong.`,
     "",
-    line(["", ...systems.map(({ name }) => name)]),
-    line(["---", ...systems.map(() => "---:")]),
-    ...rows.map(([label, cell]) => line([label, ...systems.map(cell)])),
+    table(
+      ["", ...systems.map(({ name }) => name)],
+      rows.map(([label, cell]) => [label, ...systems.map(cell)]),
+    ),
     "",
     "Settings:",
     "",

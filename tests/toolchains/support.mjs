@@ -15,10 +15,9 @@ import {
 import { createServer } from "node:http";
 import { extname, join, resolve } from "node:path";
 import { promisify, stripVTControlCharacters } from "node:util";
-import { chromium } from "playwright-core";
-import { FLAGS, watch } from "../browser/support/lab.mjs";
+import { launch, watch } from "../browser/support/chromium.mjs";
 import { host } from "../browser/support/host.mjs";
-import { CHROMIUM, PACKAGE, ROOT } from "../browser/support/paths.mjs";
+import { PACKAGE, ROOT } from "../browser/support/paths.mjs";
 
 /** Folder of the projects. Installed packages are kept between runs. */
 const PROJECTS = resolve(
@@ -312,12 +311,13 @@ export async function ground() {
      * @returns {Promise<string>}
      */
     async shown(url, { allow, loads = 1 } = {}) {
-      browser ??= chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+      browser ??= launch();
       const context = await (await browser).newContext();
       try {
-        const page = /** @type {import("../browser/support/lab.mjs").Page} */ (
-          await context.newPage()
-        );
+        const page =
+          /** @type {import("../browser/support/chromium.mjs").Page} */ (
+            await context.newPage()
+          );
         watch(page);
         /** @type {string[]} */
         const modules = [];

@@ -1,14 +1,13 @@
 // Firefox and WebKit by WebDriver, if they are installed.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { accessSync, constants, readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
-import { after, before, suite } from "node:test";
 import { Builder } from "selenium-webdriver";
 import firefox from "selenium-webdriver/firefox.js";
-import { LIMIT, until } from "./until.mjs";
+import { until } from "./until.mjs";
 
 /** @typedef {import("selenium-webdriver").WebDriver} WebDriver */
 /** @typedef {{ driver: WebDriver, close: () => Promise<void> }} Session */
@@ -18,40 +17,29 @@ import { LIMIT, until } from "./until.mjs";
  * @typedef {{ name: string, missing: string[], launch: () => Promise<Session> }} Engine
  */
 
-/** Returns the path of the first of these programs in these folders. By default, searches the folders of `PATH`. */
-export function program(
-  /** @type {string[]} */ names,
-  folders = (process.env.PATH ?? "").split(delimiter),
-) {
-  const paths = folders.flatMap((folder) =>
-    names.map((name) => join(folder, name)),
-  );
-  return paths.find((path) => {
-    try {
-      accessSync(path, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
-}
+/** Returns the first of these files that exists. */
+const first = (/** @type {string[]} */ paths) => paths.find(existsSync);
 
-/** Returns the folders of the internal programs of Debian's WebKitGTK. */
-function webkitFolders() {
-  const libraries = "/usr/lib";
-  const list = (/** @type {string} */ folder) => {
-    try {
-      return readdirSync(folder);
-    } catch {
-      return [];
-    }
-  };
-  return list(libraries).flatMap((architecture) => {
-    const folder = join(libraries, architecture);
-    return list(folder)
-      .filter((name) => name.startsWith("webkit2gtk-"))
-      .map((name) => join(folder, name));
-  });
+/** Returns the path of the first of these programs in the folders of `PATH`. */
+const program = (/** @type {string[]} */ ...names) =>
+  first(
+    (process.env.PATH ?? "")
+      .split(delimiter)
+      .flatMap((folder) => names.map((name) => join(folder, name))),
+  );
+
+/** Returns the internal program of Debian's WebKitGTK. */
+function miniBrowser() {
+  const list = (/** @type {string} */ folder) =>
+    existsSync(folder)
+      ? readdirSync(folder).map((name) => join(folder, name))
+      : [];
+  return first(
+    list("/usr/lib")
+      .filter((folder) => folder.endsWith("-gnu"))
+      .flatMap(list)
+      .map((folder) => join(folder, "MiniBrowser")),
+  );
 }
 
 /**
@@ -71,49 +59,32 @@ function engine(name, parts, launch) {
   };
 }
 
-/**
- * Describes Firefox with these settings.
- * @param {string} name
- * @param {Record<string, boolean>} settings
- */
-const firefoxWith = (name, settings) =>
+/** @type {Engine[]} */
+export const ENGINES = [
   engine(
-    name,
+    "Firefox",
     {
-      firefox: program(["firefox-esr", "firefox"]),
-      geckodriver: program(["geckodriver"]),
+      firefox: program("firefox-esr", "firefox"),
+      geckodriver: program("geckodriver"),
     },
     async ({ firefox: binary, geckodriver }) => {
       const options = new firefox.Options()
         .setBinary(String(binary))
         .addArguments("-headless");
-      Object.entries(settings).forEach(([key, value]) =>
-        options.setPreference(key, value),
-      );
-      const service = new firefox.ServiceBuilder(geckodriver);
       const driver = await new Builder()
         .forBrowser("firefox")
         .setFirefoxOptions(options)
-        .setFirefoxService(service)
+        .setFirefoxService(new firefox.ServiceBuilder(geckodriver))
         .build();
       return { driver, close: () => driver.quit() };
     },
-  );
-
-/** Firefox that opens only private windows, in which it keeps nothing after their end. */
-const PRIVATE_FIREFOX = firefoxWith("Firefox, private windows", {
-  "browser.privatebrowsing.autostart": true,
-});
-
-/** @type {Engine[]} */
-export const ENGINES = [
-  firefoxWith("Firefox", {}),
+  ),
   engine(
     "WebKit",
     {
-      WebKitWebDriver: program(["WebKitWebDriver"]),
-      MiniBrowser: program(["MiniBrowser"], webkitFolders()),
-      Xvfb: program(["Xvfb"]),
+      WebKitWebDriver: program("WebKitWebDriver"),
+      MiniBrowser: miniBrowser(),
+      Xvfb: program("Xvfb"),
     },
     async ({ WebKitWebDriver, MiniBrowser, Xvfb }) => {
       const screen = spawn(
@@ -202,36 +173,4 @@ export async function evaluate(driver, body, ...args) {
   );
   if (error) throw new Error(error);
   return value;
-}
-
-/**
- * Defines a suite of tests for each engine of these names. Each suite starts a browser. Skips engines that are not installed.
- * @param {string[]} names
- * @param {(session: { driver: WebDriver }) => void} body
- */
-export function suiteIn(names, body) {
-  for (const { name, missing, launch } of [...ENGINES, PRIVATE_FIREFOX].filter(
-    ({ name }) => names.includes(name),
-  )) {
-    const skip =
-      missing.length > 0 &&
-      `NOT TESTED in ${name}: ${missing.join(", ")} not found`;
-    if (skip) console.error(skip);
-    suite(name, { skip }, () => {
-      /** @type {Session} */
-      let session;
-      before(async () => {
-        session = await launch();
-        await session.driver
-          .manage()
-          .setTimeouts({ script: LIMIT, pageLoad: LIMIT });
-      });
-      after(() => session?.close());
-      body({
-        get driver() {
-          return session.driver;
-        },
-      });
-    });
-  }
 }

@@ -1,9 +1,27 @@
-// Reads games and positions for measurements from large files in pieces.
+// Reads games and positions, from large files in pieces.
 import { createReadStream } from "node:fs";
 import { makeFen } from "chessops/fen";
 import { parsePgn, startingPosition } from "chessops/pgn";
 import { parseSan } from "chessops/san";
 import { Decompress } from "fzstd";
+
+/**
+ * Returns the positions of a game by chessops, each with the move before it. Ends at an illegal move.
+ * @param {string} pgn
+ */
+export function played(pgn) {
+  const [game] = parsePgn(pgn);
+  const position = startingPosition(game?.headers ?? new Map()).unwrap();
+  const fen = () => makeFen(position.toSetup(), { epd: true });
+  const plies = [{ san: "", fen: fen() }];
+  for (const { san } of game?.moves.mainline() ?? []) {
+    const move = parseSan(position, san);
+    if (!move) break;
+    position.play(move);
+    plies.push({ san, fen: fen() });
+  }
+  return plies;
+}
 
 /**
  * Reads a file, plain or compressed with zstd, in pieces of text.
@@ -52,16 +70,7 @@ export async function games(path, count, step) {
   let number = 0;
   for await (const part of split(path, "\n[Event ")) {
     if (number++ % step !== step - 1) continue;
-    const [game] = parsePgn(`[Event ${part}`);
-    if (!game) continue;
-    const position = startingPosition(game.headers).unwrap();
-    const fens = [makeFen(position.toSetup(), { epd: true })];
-    for (const { san } of game.moves.mainline()) {
-      const move = parseSan(position, san);
-      if (!move) break;
-      position.play(move);
-      fens.push(makeFen(position.toSetup(), { epd: true }));
-    }
+    const fens = played(`[Event ${part}`).map(({ fen }) => fen);
     if (fens.length > 40) games.push(fens);
     if (games.length === count) break;
   }

@@ -1,5 +1,7 @@
 // Steps on the pages of the site that several tests take.
 import assert from "node:assert/strict";
+import { stored } from "./shelf.mjs";
+import { until } from "./until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -27,6 +29,42 @@ export async function open(
   await at(page, "open-text").fill(text);
   await at(page, "open-submit").click();
 }
+
+/** Types a move into its field. */
+export async function answer(
+  /** @type {Page} */ page,
+  /** @type {string} */ san,
+) {
+  await at(page, "move-input").fill(san);
+  await at(page, "move-input").press("Enter");
+}
+
+/** Plays a move by its name, and leaves the field. */
+export async function play(
+  /** @type {Page} */ page,
+  /** @type {string} */ san,
+) {
+  await answer(page, san);
+  await until(async () => (await at(page, "move-input").inputValue()) === "");
+  await at(page, "move-input").blur();
+}
+
+/** Returns the current move in the list of moves. */
+export const current = (/** @type {Page} */ page) =>
+  page.locator("#moves [aria-current] .san").textContent();
+
+/** Waits until the board has stored a game whose text matches. */
+export const stores = (
+  /** @type {Page} */ page,
+  /** @type {RegExp} */ pattern,
+) =>
+  until(
+    async () =>
+      (await page.evaluate(stored, "texts")).some((text) =>
+        pattern.test(String(text)),
+      ),
+    `the store has ${pattern}`,
+  );
 
 /** Returns the middle of a square of a board. */
 export async function square(

@@ -55,3 +55,17 @@ export function plain({ depth, knodes, pvs }) {
   );
   return [depth, knodes, ...lines].join("; ");
 }
+
+/** Formats a score as the pages and the elements do. Empty without a score. */
+export function scoreOf(
+  /** @type {{ cp?: number, mate?: number } | undefined} */ pv,
+  minus = "−",
+) {
+  if (!pv) return "";
+  const { cp = 0, mate } = pv;
+  const text =
+    mate === undefined
+      ? `${cp > 0 ? "+" : ""}${(cp / 100).toFixed(2)}`
+      : `#${mate}`;
+  return text.replace("-", minus);
+}

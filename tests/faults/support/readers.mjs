@@ -4,14 +4,8 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
-import { chromium } from "playwright-core";
-import { FLAGS, START } from "../../browser/support/lab.mjs";
-import {
-  CHROMIUM,
-  PACKAGE,
-  ROOT,
-  SHELFISH,
-} from "../../browser/support/paths.mjs";
+import { START, launch } from "../../browser/support/chromium.mjs";
+import { PACKAGE, ROOT, SHELFISH } from "../../browser/support/paths.mjs";
 import { plain } from "../../browser/support/truth.mjs";
 import { until, withLimit } from "../../browser/support/until.mjs";
 
@@ -192,10 +186,7 @@ const inChromium = {
   name: "Chromium",
   isBrowser: true,
   start: async () => {
-    const browser = await chromium.launch({
-      executablePath: CHROMIUM,
-      args: FLAGS,
-    });
+    const browser = await launch();
     const page = await withLimit(await browser.newContext()).newPage();
     const begin = ofPackage(
       (question) => page.evaluate(askPackage, question),
