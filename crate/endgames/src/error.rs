@@ -95,18 +95,11 @@ impl EndgameError {
     /// Whether a position has this error although some pages are missing. Distances that contradict an estimated result are no
     /// damage.
     pub(crate) fn is_final(&self) -> bool {
-        use TableError::{Distances, Field};
-        match self {
-            EndgameError::Table { error, .. } => !matches!(
-                error,
-                Distances
-                    | Field {
-                        field: DISTANCE,
-                        ..
-                    }
-            ),
-            _ => false,
-        }
+        let EndgameError::Table { error, .. } = self else {
+            return false;
+        };
+        let is_distance = matches!(error, TableError::Field { field, .. } if *field == DISTANCE);
+        *error != TableError::DISTANCES && !is_distance
     }
 }
 
@@ -135,9 +128,6 @@ pub enum TableError {
         /// The length in bytes.
         found: u64,
     },
-    /// The header extends beyond the end of the file, or is longer than any header.
-    #[error("the header extends beyond the end of the file, or is too long")]
-    Header,
     /// The header announces another length of the file.
     #[error("the header announces a file of {expected} bytes, but the file has {found} bytes")]
     Data {
@@ -165,17 +155,13 @@ pub enum TableError {
         /// Found flags.
         found: u8,
     },
-    /// The pieces are not those of the name, or not in groups.
-    #[error("byte {byte}: expected the pieces of the table in groups, found other pieces")]
-    Pieces {
-        /// First byte of the pieces.
+    /// Bytes contradict each other.
+    #[error("byte {byte}: {problem}")]
+    Bytes {
+        /// First of the bytes.
         byte: u64,
-    },
-    /// A Huffman code has contradictory lengths.
-    #[error("byte {byte}: the Huffman code has contradictory lengths")]
-    Code {
-        /// First byte of the code.
-        byte: u64,
+        /// What is wrong.
+        problem: &'static str,
     },
     /// A symbol contains itself, a missing symbol or too many values.
     #[error("byte {byte}: symbol {symbol} contains itself, a missing symbol or too many values")]
@@ -199,18 +185,32 @@ pub enum TableError {
         /// The found number.
         found: u64,
     },
-    /// A block contains fewer values than announced.
-    #[error("byte {byte}: the block has fewer values than announced")]
-    Block {
-        /// First byte of the block.
-        byte: u64,
-    },
-    /// A position takes too many steps.
-    #[error("the position takes too many steps: the table is damaged")]
-    Steps,
-    /// The table contains the distances of neither side, or contradicts the table of its results.
-    #[error("the distances contradict the results: the table is damaged")]
-    Distances,
+    /// The table as a whole is wrong.
+    #[error("{0}")]
+    Damaged(&'static str),
+}
+
+impl TableError {
+    pub(crate) const HEADER: TableError =
+        TableError::Damaged("the header extends beyond the end of the file, or is too long");
+    pub(crate) const STEPS: TableError =
+        TableError::Damaged("the position takes too many steps: the table is damaged");
+    pub(crate) const DISTANCES: TableError =
+        TableError::Damaged("the distances contradict the results: the table is damaged");
+
+    pub(crate) fn pieces(byte: u64) -> TableError {
+        let problem = "expected the pieces of the table in groups, found other pieces";
+        TableError::Bytes { byte, problem }
+    }
+}
+
+impl IndexError {
+    pub(crate) const SEAL: IndexError =
+        IndexError::Damaged("the checksum does not match: the index is damaged");
+    pub(crate) const SHORT: IndexError = IndexError::Damaged("the index ends within a field");
+    pub(crate) const LONG: IndexError =
+        IndexError::Damaged("the index has bytes after its last field");
+    pub(crate) const TEXT: IndexError = IndexError::Damaged("a name is not UTF-8");
 }
 
 /// An index that is damaged.
@@ -222,18 +222,9 @@ pub enum IndexError {
         "expected an index of endgame tables, version 1; write it by `shelfish endgames index`"
     )]
     Magic,
-    /// The checksum at the end of the index does not match.
-    #[error("the checksum does not match: the index is damaged")]
-    Seal,
-    /// The index ends within a field.
-    #[error("the index ends within a field")]
-    Short,
-    /// The index has bytes after the last field.
-    #[error("the index has bytes after its last field")]
-    Long,
-    /// A name is not UTF-8.
-    #[error("a name is not UTF-8")]
-    Text,
+    /// The bytes are not those of an index.
+    #[error("{0}")]
+    Damaged(&'static str),
     /// The ending of the files is not a short text of `.`, lower-case letters and digits.
     #[error(
         "expected an ending of at most {MAX_ENDING} dots, lower-case letters and digits, found {}",

@@ -65,7 +65,7 @@ impl<'a> Fields<'a> {
     pub(crate) fn take(&mut self, length: usize) -> Result<&'a [u8], TableError> {
         let bytes = self.bytes.get(self.at..self.at + length);
         self.at += length;
-        bytes.ok_or(TableError::Header)
+        bytes.ok_or(TableError::HEADER)
     }
 
     pub(crate) fn byte(&mut self) -> Result<u8, TableError> {
@@ -173,7 +173,7 @@ impl Header {
     ///
     /// # Errors
     ///
-    /// Returns [`TableError::Header`] if the bytes end within the header, and other errors if they are not a header.
+    /// Returns [`TableError::HEADER`] if the bytes end within the header, and other errors if they are not a header.
     pub(crate) fn parse(name: &TableName, length: u64, bytes: &[u8]) -> Result<Header, TableError> {
         let bytes = bytes.get(..MAX_HEADER as usize).unwrap_or(bytes);
         let mut fields = Fields::new(bytes);
@@ -279,7 +279,7 @@ impl Header {
         let number = part
             .numbering
             .number(board, is_flipped)
-            .ok_or(TableError::Pieces { byte: part.byte })?;
+            .ok_or_else(|| TableError::pieces(part.byte))?;
         Ok(Place {
             part,
             number,
@@ -323,7 +323,7 @@ fn numberings(
                 let orders = [leading, second].map(|order| half(order, side));
                 (is_named && is_same).then(|| Numbering::new(&pieces, orders, file))?
             };
-            numberings.push(numbering().ok_or(TableError::Pieces { byte })?);
+            numberings.push(numbering().ok_or_else(|| TableError::pieces(byte))?);
         }
     }
     Ok((first.map_or(named, |(material, _)| material), numberings))
@@ -421,7 +421,7 @@ impl Place<'_> {
         read: Read<'_>,
     ) -> Result<Distance, Stop> {
         let value = self.value(steps, read)?;
-        let list = list_of(outcome).ok_or(TableError::Distances)?;
+        let list = list_of(outcome).ok_or(TableError::DISTANCES)?;
         let distance = match &self.part.lists {
             None => value,
             Some(lists) => {
@@ -429,7 +429,7 @@ impl Place<'_> {
                 // An empty list has no number.
                 let max = (list.len() as u64).saturating_sub(1);
                 let at = limited(self.part.byte, DISTANCE, 0, max, value.into())?;
-                *list.get(at as usize).ok_or(TableError::Distances)?
+                *list.get(at as usize).ok_or(TableError::DISTANCES)?
             }
         };
         let has_plies = match outcome {

@@ -259,17 +259,17 @@ impl Index {
         let content = bytes.strip_prefix(MAGIC).ok_or(IndexError::Magic)?;
         let (mut rest, seal) = content
             .split_last_chunk::<SEAL>()
-            .ok_or(IndexError::Short)?;
+            .ok_or(IndexError::SHORT)?;
         if XxHash64::oneshot(0, &bytes[..bytes.len() - SEAL]).to_le_bytes() != *seal {
-            return Err(IndexError::Seal);
+            return Err(IndexError::SEAL);
         }
         let rest = &mut rest;
-        let number = |rest: &mut &[u8]| leb128::take(rest).ok_or(IndexError::Short);
+        let number = |rest: &mut &[u8]| leb128::take(rest).ok_or(IndexError::SHORT);
         let text = |rest: &mut &[u8]| -> Result<String, IndexError> {
-            let length = usize::try_from(number(rest)?).map_err(|_| IndexError::Short)?;
-            let text = rest.split_off(..length).ok_or(IndexError::Short)?;
+            let length = usize::try_from(number(rest)?).map_err(|_| IndexError::SHORT)?;
+            let text = rest.split_off(..length).ok_or(IndexError::SHORT)?;
             Ok(core::str::from_utf8(text)
-                .map_err(|_| IndexError::Text)?
+                .map_err(|_| IndexError::TEXT)?
                 .to_string())
         };
         let ending = checked_ending(&text(rest)?)?;
@@ -301,14 +301,14 @@ impl Index {
             }
             push(&mut tables, name, layout);
         }
-        let is_inline = *rest.split_off_first().ok_or(IndexError::Short)? == 0;
+        let is_inline = *rest.split_off_first().ok_or(IndexError::SHORT)? == 0;
         let expected = match pages(&tables) {
             pages if is_inline => SUM * pages,
             pages => SUM * (SUM * pages).div_ceil(PAGE),
         };
         match (rest.len() as u64).cmp(&expected) {
-            core::cmp::Ordering::Less => return Err(IndexError::Short),
-            core::cmp::Ordering::Greater => return Err(IndexError::Long),
+            core::cmp::Ordering::Less => return Err(IndexError::SHORT),
+            core::cmp::Ordering::Greater => return Err(IndexError::LONG),
             core::cmp::Ordering::Equal => {}
         }
         let sums = rest

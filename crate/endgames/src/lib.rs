@@ -26,7 +26,6 @@
 
 mod error;
 mod header;
-mod huffman;
 mod index;
 mod name;
 mod pages;
@@ -35,7 +34,6 @@ mod probe;
 mod reader;
 mod resolve;
 mod squares;
-mod symbols;
 #[cfg(not(target_arch = "wasm32"))]
 mod tables;
 

@@ -147,7 +147,7 @@ impl Files for Attempt<'_> {
         }
         let Table { name, layout, .. } = &self.index.tables()[number];
         if layout.header > MAX_HEADER {
-            return Err(TableError::Header.into());
+            return Err(TableError::HEADER.into());
         }
         let mut bytes = vec![0; layout.header as usize];
         self.read(number, 0, &mut bytes)

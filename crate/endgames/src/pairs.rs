@@ -9,8 +9,6 @@ use core::cell::Cell;
 
 use crate::error::{EndgameError, TableError};
 use crate::header::{Fields, limited};
-use crate::huffman::Code;
-use crate::symbols::Symbols;
 
 /// Maximum length of a block in bytes, as a power of two.
 const MAX_BLOCK_BITS: u64 = 10;
@@ -67,7 +65,7 @@ impl Default for Steps {
 impl Steps {
     fn take(&self) -> Result<(), TableError> {
         self.0
-            .set(self.0.get().checked_sub(1).ok_or(TableError::Steps)?);
+            .set(self.0.get().checked_sub(1).ok_or(TableError::STEPS)?);
         Ok(())
     }
 }
@@ -205,11 +203,11 @@ impl Pairs {
         loop {
             steps.take()?;
             if block.abs_diff(first) > MAX_WALK {
-                return Err(TableError::Steps.into());
+                return Err(TableError::STEPS.into());
             }
             if place < 0 {
                 // Block -1 does not exist.
-                block = block.checked_sub(1).ok_or(TableError::Steps)?;
+                block = block.checked_sub(1).ok_or(TableError::STEPS)?;
             }
             // The last entries of the sparse index count from blocks that do not exist.
             if block >= self.lengths {
@@ -251,7 +249,10 @@ impl Pairs {
             let (symbol, length) = self.code.first(window);
             if length > bits {
                 // The block has fewer values than its length announces.
-                return Err(TableError::Block { byte: at });
+                return Err(TableError::Bytes {
+                    byte: at,
+                    problem: "the block has fewer values than announced",
+                });
             }
             let max = self.symbols.counts.len() as u64 - 1;
             limited(at, "the number of a symbol", 0, max, symbol)?;
@@ -262,6 +263,195 @@ impl Pairs {
             place -= count;
             window <<= length;
             bits -= length;
+        }
+    }
+}
+
+/// Maximum length of a Huffman code in bits. A window of 64 bits then always contains a whole code.
+const MAX_CODE: u64 = 32;
+
+/// Name of the length of a code.
+const CODE_LENGTH: &str = "the length of a Huffman code";
+
+/// A canonical Huffman code: codes of equal length are consecutive numbers, and so are their symbols. Longer codes are smaller
+/// numbers, if zeros follow them.
+#[derive(Clone, Debug)]
+pub(crate) struct Code {
+    /// Length of the shortest codes in bits.
+    min: u32,
+    /// The smallest code of each length, at the upper end of 64 bits.
+    smallest: Vec<u64>,
+    /// The symbol of the smallest code of each length.
+    symbols: Vec<u16>,
+}
+
+impl Code {
+    pub(crate) fn parse(fields: &mut Fields<'_>) -> Result<Code, TableError> {
+        let max = fields.limited(CODE_LENGTH, 1, 1, MAX_CODE)?;
+        let min = fields.limited(CODE_LENGTH, 1, 1, max)?;
+        let contradiction = TableError::Bytes {
+            byte: fields.at as u64,
+            problem: "the Huffman code has contradictory lengths",
+        };
+        let mut symbols = Vec::new();
+        for _ in min..=max {
+            symbols.push(fields.number(2)? as u16);
+        }
+        // The smallest code of the greatest length is zero. A code of a smaller length follows the last code of the next length.
+        let mut smallest = vec![0_u64; symbols.len()];
+        for at in (0..symbols.len() - 1).rev() {
+            let longer =
+                (smallest[at + 1] + u64::from(symbols[at])).checked_sub(symbols[at + 1].into());
+            smallest[at] = longer.ok_or_else(|| contradiction.clone())? / 2;
+        }
+        let min = min as u32;
+        for (length, code) in (min..).zip(&mut smallest) {
+            if *code >> length != 0 {
+                return Err(contradiction);
+            }
+            *code <<= u64::BITS - length;
+        }
+        Ok(Code {
+            min,
+            smallest,
+            symbols,
+        })
+    }
+
+    /// Returns the symbol at the upper end of the window, and the length of its code. The symbol may not exist.
+    pub(crate) fn first(&self, window: u64) -> (u64, u32) {
+        // The last code is zero, so that a code is always found.
+        let at = self
+            .smallest
+            .iter()
+            .position(|code| *code <= window)
+            .unwrap_or_default();
+        let length = self.min + at as u32;
+        let after = (window - self.smallest[at]) >> (u64::BITS - length);
+        (u64::from(self.symbols[at]) + after, length)
+    }
+}
+
+/// Second symbol of a pair that is a value: the first symbol is the value.
+const VALUE: u16 = 0xfff;
+/// Maximum number of symbols. Symbols in pairs have 12 bits.
+const MAX_SYMBOLS: u64 = VALUE as u64;
+/// Maximum number of values of a symbol.
+const MAX_VALUES: u16 = 256;
+
+/// Symbols: values, and pairs of symbols.
+#[derive(Clone, Debug)]
+pub(crate) struct Symbols {
+    /// The two symbols of each pair. The second symbol of a value is [`VALUE`].
+    pairs: Vec<[u16; 2]>,
+    /// Number of values of each symbol.
+    pub(crate) counts: Vec<u16>,
+}
+
+impl Symbols {
+    pub(crate) fn parse(fields: &mut Fields<'_>) -> Result<Symbols, TableError> {
+        let found = fields.limited("the number of symbols", 2, 1, MAX_SYMBOLS)?;
+        let byte = fields.at as u64;
+        let bytes = fields.take(3 * found as usize)?;
+        fields.align();
+        // Three bytes have two numbers of 12 bits.
+        let pair = |[low, middle, high]: &[u8; 3]| {
+            let [low, middle, high] = [*low, *middle, *high].map(u16::from);
+            [low | (middle & 0xf) << 8, middle >> 4 | high << 4]
+        };
+        let pairs: Vec<[u16; 2]> = bytes.as_chunks().0.iter().map(pair).collect();
+        let mut counts = vec![0; pairs.len()];
+        for symbol in 0..found as u16 {
+            count(&pairs, &mut counts, symbol, 0).map_err(|symbol| TableError::Pair {
+                byte: byte + 3 * u64::from(symbol),
+                symbol,
+            })?;
+        }
+        Ok(Symbols { pairs, counts })
+    }
+
+    /// Returns the value of a symbol at a place among its values.
+    pub(crate) fn value(&self, mut symbol: u16, mut place: u32) -> u16 {
+        // A symbol has more values than its two symbols, so that the loop ends.
+        loop {
+            let [first, second] = self.pairs[usize::from(symbol)];
+            if second == VALUE {
+                return first;
+            }
+            let count = u32::from(self.counts[usize::from(first)]);
+            if place < count {
+                symbol = first;
+            } else {
+                place -= count;
+                symbol = second;
+            }
+        }
+    }
+}
+
+/// Counts the values of a symbol, which is `depth` levels inside of another. A count of zero is not known yet. Returns a symbol that
+/// contains itself, a missing symbol or too many values as the error.
+fn count(pairs: &[[u16; 2]], counts: &mut [u16], symbol: u16, depth: u16) -> Result<u16, u16> {
+    let at = usize::from(symbol);
+    let [first, second] = *pairs.get(at).ok_or(symbol)?;
+    if counts[at] == 0 {
+        // Each level has at least one more value than the next level.
+        let values = match second {
+            VALUE => 1,
+            _ if depth == MAX_VALUES => return Err(symbol),
+            _ => count(pairs, counts, first, depth + 1)? + count(pairs, counts, second, depth + 1)?,
+        };
+        counts[at] = Some(values)
+            .filter(|values| *values <= MAX_VALUES)
+            .ok_or(symbol)?;
+    }
+    Ok(counts[at])
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_codes_are_larger_than_long_codes() {
+        // Symbols 0 and 1 have three bits, symbol 2 has two bits, symbol 3 has one bit.
+        let bytes = [3, 1, 3, 0, 2, 0, 0, 0];
+        let code = Code::parse(&mut Fields::new(&bytes)).unwrap();
+        let of =
+            |text: &str| code.first(u64::from_str_radix(text, 2).unwrap() << (64 - text.len()));
+        assert_eq!(
+            [of("1"), of("01"), of("001"), of("000")],
+            [(3, 1), (2, 2), (1, 3), (0, 3)]
+        );
+    }
+
+    const A: [u16; 2] = [1, VALUE];
+
+    fn counts(pairs: &[[u16; 2]]) -> Option<Vec<u16>> {
+        let mut counts = vec![0; pairs.len()];
+        (0..pairs.len() as u16)
+            .all(|symbol| count(pairs, &mut counts, symbol, 0).is_ok())
+            .then_some(counts)
+    }
+
+    #[test]
+    fn symbols_count_the_values_of_their_pairs() {
+        let doubled = |levels: u16| (0..levels).map(|n| [n + 1, n + 1]).chain([A]).collect();
+        let valid: Vec<[u16; 2]> = doubled(8);
+        assert_eq!(counts(&[[1, 2], [2, 2], A]), Some(vec![3, 2, 1]));
+        assert_eq!(counts(&valid).unwrap()[0], 256);
+        let too_many: Vec<[u16; 2]> = doubled(9);
+        let chain: Vec<[u16; 2]> = (0..4000).map(|n| [n + 1, 4000]).chain([A]).collect();
+        // A symbol in itself, a cycle, a missing symbol, and too many values.
+        for pairs in [
+            &[[0, 1], A][..],
+            &[[1, 2], [0, 2], A],
+            &[[1, 5], A],
+            &too_many,
+            &chain,
+        ] {
+            assert_eq!(counts(pairs), None);
         }
     }
 }

@@ -12,6 +12,7 @@ use shakmaty::{Chess, Move, Position as _, Role};
 use crate::error::{EndgameError, TableError, Uncovered};
 use crate::header::{Header, Place};
 use crate::name::{Material, Metric, TableName};
+use crate::pages::insert;
 use crate::pairs::{Steps, Stop};
 use crate::probe::Outcome;
 
@@ -20,23 +21,17 @@ use crate::probe::Outcome;
 pub(crate) struct Catalog(Vec<(TableName, usize)>);
 
 impl Catalog {
-    /// Adds a table. A table of the same pieces is replaced.
+    /// Adds a table. The last table of the same pieces counts.
     pub(crate) fn add(&mut self, name: TableName, number: usize) {
-        let name = table_of(name.material, name.metric);
-        match self.place(&name) {
-            Ok(place) => self.0[place].1 = number,
-            Err(place) => self.0.insert(place, (name, number)),
-        }
-    }
-
-    fn place(&self, name: &TableName) -> Result<usize, usize> {
-        self.0.binary_search_by_key(name, |(name, _)| *name)
+        insert(&mut self.0, (table_of(name.material, name.metric), number));
     }
 
     /// Returns the number of a table, whichever side is White.
     pub(crate) fn find(&self, material: Material, metric: Metric) -> Option<usize> {
-        let place = self.place(&table_of(material, metric)).ok()?;
-        Some(self.0[place].1)
+        let name = table_of(material, metric);
+        let after = self.0.partition_point(|(other, _)| *other <= name);
+        let (found, number) = self.0[..after].last()?;
+        (*found == name).then_some(*number)
     }
 }
 
@@ -253,7 +248,7 @@ impl<'a> Resolver<'a> {
     /// Returns the error of a table of distances that does not fit the table of results.
     fn contradiction(&self, chess: &Chess) -> EndgameError {
         let table = table_of(Material::of_board(chess.board()), Metric::Dtz).to_string();
-        let error = TableError::Distances;
+        let error = TableError::DISTANCES;
         EndgameError::Table { table, error }
     }
 

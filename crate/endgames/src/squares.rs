@@ -5,6 +5,8 @@
 //! pawns to the files a to d, other pieces to the triangle a1-d1-d4. The position's number combines a number of each group
 //! like the digits of a number, with a factor for each group.
 
+use std::sync::LazyLock;
+
 use shakmaty::{Bitboard, Board, Color, File, Piece, Rank, Role, Square};
 
 use crate::header::flipped;
@@ -23,19 +25,6 @@ const TRIANGLE: [Square; 10] = [
     Square::C3,
     Square::D4,
 ];
-/// Squares of the triangle a1-d1-d4 below the diagonal.
-const BELOW_IN_TRIANGLE: u64 = 6;
-/// Squares of the board below the diagonal a1-h8.
-const BELOW: u64 = 28;
-/// Squares of the diagonal in the triangle a1-d1-d4.
-const ON_DIAGONAL: u64 = 4;
-/// Placements of two kings that are not neighbours, without symmetric placements.
-const KINGS: u64 = 462;
-/// Placements of three different pieces without symmetric placements, by the first piece that is off the diagonal.
-const FIRST_OFF: u64 = BELOW_IN_TRIANGLE * 63 * 62;
-const SECOND_OFF: u64 = ON_DIAGONAL * BELOW * 62;
-const THIRD_OFF: u64 = ON_DIAGONAL * 7 * BELOW;
-const NONE_OFF: u64 = ON_DIAGONAL * 7 * 6;
 /// Squares for pawns.
 const PAWN_SQUARES: u64 = 48;
 /// Squares of the first rank, without pawns.
@@ -58,62 +47,62 @@ const fn binomial(n: u64, k: u64) -> u64 {
     result
 }
 
-/// Number of each placement of two kings: the first king's square in [`TRIANGLE`], then the other king's square.
-///
-/// Placements with both kings on the diagonal have the last numbers. Placements with the first king on the diagonal and the
-/// other king above it do not count, because their mirror images count.
-static KING_PAIRS: [[u16; 64]; TRIANGLE.len()] = {
-    let mut pairs = [[0; 64]; TRIANGLE.len()];
-    let mut number = 0;
-    // The second pass numbers the placements on the diagonal.
-    let mut pass = 0;
-    while pass < 2 {
-        let mut first = 0;
-        while first < TRIANGLE.len() {
-            let (file, rank) = coordinates(TRIANGLE[first] as i32);
-            let is_first_on = file == rank;
-            let mut second = 0;
-            while second < 64 {
-                let (other_file, other_rank) = coordinates(second);
-                let is_near = (file - other_file).abs() <= 1 && (rank - other_rank).abs() <= 1;
-                let is_mirrored = is_first_on && other_rank > other_file;
-                let is_on = is_first_on && other_rank == other_file;
-                if !is_near && !is_mirrored && is_on == (pass == 1) {
-                    pairs[first][second as usize] = number;
-                    number += 1;
-                }
-                second += 1;
-            }
-            first += 1;
-        }
-        pass += 1;
-    }
-    assert!(number as u64 == KINGS);
-    pairs
-};
+/// Numbers of the placements of two kings, and of three different pieces. Symmetric placements have one number.
+static PLACEMENTS: LazyLock<[Placements; 2]> =
+    LazyLock::new(|| [Placements::of(2), Placements::of(3)]);
 
-const fn coordinates(square: i32) -> (i32, i32) {
-    (square % 8, square / 8)
+/// Numbers of the placements of pieces whose first piece is in [`TRIANGLE`].
+#[derive(Debug)]
+struct Placements {
+    numbers: Vec<u16>,
+    count: u16,
+}
+
+impl Placements {
+    fn of(pieces: usize) -> Placements {
+        let mut numbers = vec![0; TRIANGLE.len() << 12];
+        let mut count = 0;
+        let last = if pieces == 3 {
+            &Square::ALL[..]
+        } else {
+            &[Square::A1]
+        };
+        // Placements are numbered by the first piece that is off the diagonal, which is below it, and then by their squares.
+        for first_off in 0..=pieces {
+            for first in TRIANGLE {
+                for second in Square::ALL {
+                    for third in last {
+                        let squares = &[first, second, *third][..pieces];
+                        let off = squares
+                            .iter()
+                            .position(|square| above_diagonal(*square) != 0);
+                        let is_below = off.is_none_or(|off| above_diagonal(squares[off]) < 0);
+                        // Kings are not neighbours.
+                        let is_legal = match squares {
+                            [first, second] => first.distance(*second) > 1,
+                            _ => first != second && first != *third && second != *third,
+                        };
+                        if off.unwrap_or(pieces) == first_off && is_below && is_legal {
+                            numbers[Placements::index(squares)] = count;
+                            count += 1;
+                        }
+                    }
+                }
+            }
+        }
+        Placements { numbers, count }
+    }
+
+    fn index(squares: &[Square]) -> usize {
+        let first = TRIANGLE.iter().position(|square| *square == squares[0]);
+        let third = squares.get(2).map_or(0, |square| square.to_usize());
+        first.unwrap_or_default() << 12 | squares[1].to_usize() << 6 | third
+    }
 }
 
 /// Returns 0 on the diagonal a1-h8, less below it and more above it.
 fn above_diagonal(square: Square) -> i32 {
     square.rank() as i32 - square.file() as i32
-}
-
-/// Returns the number of a square in [`TRIANGLE`].
-fn in_triangle(square: Square) -> u64 {
-    TRIANGLE
-        .iter()
-        .position(|other| *other == square)
-        .unwrap_or_default() as u64
-}
-
-/// Returns the number of a square among the squares below the diagonal a1-h8, in the order of ranks.
-fn below_diagonal(square: Square) -> u64 {
-    let (file, rank) = (square.file() as u64, square.rank() as u64);
-    // Rank 1 has seven squares below the diagonal, and each next rank has one less.
-    (7 * rank).saturating_sub(rank * rank.saturating_sub(1) / 2) + file.saturating_sub(rank + 1)
 }
 
 /// Returns the number of a pawn's square. The leading pawn has the largest number: it is nearest to the edge, then lowest.
@@ -151,14 +140,12 @@ pub(crate) fn leading_file(pawns: Bitboard, is_flipped: bool) -> usize {
 }
 
 /// The special first group of pieces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 enum Leading {
     /// The pawns of a side. The leading pawn is on this file.
     Pawns(File),
-    /// Three different pieces.
-    Three,
-    /// The kings.
-    Kings,
+    /// The kings, or three different pieces.
+    Pieces(&'static Placements),
 }
 
 /// Pieces that are numbered together.
@@ -207,10 +194,10 @@ impl Numbering {
             let file = File::new(file as u32 & 3);
             (Leading::Pawns(file), are_pawns(0, count).then_some(count)?)
         } else if material.has_single_piece() {
-            (Leading::Three, 3)
+            (Leading::Pieces(&PLACEMENTS[1]), 3)
         } else {
             let are_kings = pieces.iter().take(2).all(|piece| piece.role == Role::King);
-            (Leading::Kings, are_kings.then_some(2)?)
+            (Leading::Pieces(&PLACEMENTS[0]), are_kings.then_some(2)?)
         };
         let rest = groups_of(pieces.get(count..)?);
         if has_second_pawns && !rest.first().is_some_and(|second| are_pawns(count, *second)) {
@@ -266,8 +253,7 @@ impl Numbering {
     fn leading_placements(&self) -> u64 {
         match self.leading {
             Leading::Pawns(file) => pawn_placements(self.groups[0].count as u64, file, PAWN_RANKS),
-            Leading::Three => FIRST_OFF + SECOND_OFF + THIRD_OFF + NONE_OFF,
-            Leading::Kings => KINGS,
+            Leading::Pieces(placements) => placements.count.into(),
         }
     }
 
@@ -319,79 +305,47 @@ impl Numbering {
     /// Returns the number of the leading group, and moves all squares by the symmetries that the leading group needs.
     fn leading_number(&self, squares: &mut [Square]) -> Option<u64> {
         let count = self.groups[0].count;
+        let flip = |squares: &mut [Square], flipped: fn(Square) -> Square| {
+            squares
+                .iter_mut()
+                .for_each(|square| *square = flipped(*square));
+        };
         if let Leading::Pawns(_) = self.leading {
             let leading = (0..count).max_by_key(|at| pawn_number(squares[*at]))?;
             squares.swap(0, leading);
         }
         if squares[0].file() > File::D {
-            squares
-                .iter_mut()
-                .for_each(|square| *square = square.flip_horizontal());
-        }
-        if let Leading::Pawns(file) = self.leading {
-            if squares[0].file() != file {
-                return None;
-            }
-            let lower = pawn_placements(
-                count as u64,
-                file,
-                PAWN_RANKS.start..squares[0].rank() as u32,
-            );
-            let others = &squares[1..count];
-            let placement = others.iter().map(|square| {
-                let number = pawn_number(*square);
-                let chosen = others
-                    .iter()
-                    .filter(|other| pawn_number(**other) <= number)
-                    .count() as u64;
-                binomial(number, chosen)
-            });
-            return Some(lower + placement.sum::<u64>());
-        }
-        if squares[0].rank() > Rank::Fourth {
-            squares
-                .iter_mut()
-                .for_each(|square| *square = square.flip_vertical());
-        }
-        let first_off = squares[..count]
-            .iter()
-            .find(|square| above_diagonal(**square) != 0);
-        if first_off.is_some_and(|square| above_diagonal(*square) > 0) {
-            squares
-                .iter_mut()
-                .for_each(|square| *square = square.flip_diagonal());
+            flip(squares, Square::flip_horizontal);
         }
         match self.leading {
-            Leading::Kings => Some(u64::from(
-                KING_PAIRS[in_triangle(squares[0]) as usize][squares[1] as usize],
-            )),
-            _ => Some(number_of_three([squares[0], squares[1], *squares.get(2)?])),
+            Leading::Pawns(file) => {
+                let ranks = PAWN_RANKS.start..squares[0].rank() as u32;
+                let lower = pawn_placements(count as u64, file, ranks);
+                let others = || squares[1..count].iter().map(|square| pawn_number(*square));
+                let placement = others().map(|number| {
+                    let chosen = others().filter(|other| *other <= number).count();
+                    binomial(number, chosen as u64)
+                });
+                let number = lower + placement.sum::<u64>();
+                (squares[0].file() == file).then_some(number)
+            }
+            Leading::Pieces(placements) => {
+                if squares[0].rank() > Rank::Fourth {
+                    flip(squares, Square::flip_vertical);
+                }
+                let mut above = squares[..count]
+                    .iter()
+                    .map(|square| above_diagonal(*square));
+                if above
+                    .find(|above| *above != 0)
+                    .is_some_and(|above| above > 0)
+                {
+                    flip(squares, Square::flip_diagonal);
+                }
+                let place = Placements::index(&squares[..count]);
+                placements.numbers.get(place).copied().map(u64::from)
+            }
         }
-    }
-}
-
-/// Returns the number of three different pieces. The first piece is in the triangle a1-d1-d4, and the first piece off the
-/// diagonal is below it.
-fn number_of_three([first, second, third]: [Square; 3]) -> u64 {
-    let before = |square: Square, others: &[Square]| {
-        others.iter().filter(|other| **other < square).count() as u64
-    };
-    // Number of a square without the squares of other pieces.
-    let free = |square: Square, others: &[Square]| square as u64 - before(square, others);
-    let free_on = |square: Square, others: &[Square]| square.rank() as u64 - before(square, others);
-    let diagonal = first.rank() as u64;
-    if above_diagonal(first) != 0 {
-        (in_triangle(first) * 63 + free(second, &[first])) * 62 + free(third, &[first, second])
-    } else if above_diagonal(second) != 0 {
-        FIRST_OFF + (diagonal * BELOW + below_diagonal(second)) * 62 + free(third, &[first, second])
-    } else if above_diagonal(third) != 0 {
-        FIRST_OFF
-            + SECOND_OFF
-            + (diagonal * 7 + free_on(second, &[first])) * BELOW
-            + below_diagonal(third)
-    } else {
-        let (second, third) = (free_on(second, &[first]), free_on(third, &[first, second]));
-        FIRST_OFF + SECOND_OFF + THIRD_OFF + (diagonal * 7 + second) * 6 + third
     }
 }
 
@@ -408,11 +362,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn squares_below_the_diagonal_have_consecutive_numbers() {
-        let below = (0..64)
-            .map(Square::new)
-            .filter(|square| above_diagonal(*square) < 0);
-        assert!(below.map(below_diagonal).eq(0..BELOW));
+    fn kings_have_462_placements_and_three_pieces_31_332() {
+        assert_eq!([PLACEMENTS[0].count, PLACEMENTS[1].count], [462, 31_332]);
     }
 
     #[test]
@@ -430,39 +381,6 @@ mod tests {
         );
         numbers.sort_unstable();
         assert!(numbers.into_iter().eq(0..PAWN_SQUARES));
-    }
-
-    /// Every number below the size belongs to a position, and only to symmetric positions.
-    fn assert_dense(letters: &str, leading: u8) {
-        let pieces: Vec<Piece> = letters
-            .chars()
-            .map(|letter| Piece::from_char(letter).unwrap())
-            .collect();
-        let numbering = Numbering::new(&pieces, [leading, NO_GROUP], 0).unwrap();
-        let mut found = vec![false; numbering.size as usize];
-        for place in 0..64_u64.pow(pieces.len() as u32) {
-            let mut board = Board::empty();
-            for (n, piece) in pieces.iter().enumerate() {
-                board.set_piece_at(Square::new((place >> (6 * n) & 63) as u32), *piece);
-            }
-            let is_legal = Material::of_board(&board) == Material::of_pieces(&pieces)
-                && board.kings().count() == 2
-                && board
-                    .kings()
-                    .into_iter()
-                    .all(|king| (shakmaty::attacks::king_attacks(king) & board.kings()).is_empty());
-            if is_legal && let Some(number) = numbering.number(&board, false) {
-                found[number as usize] = true;
-            }
-        }
-        let share = found.iter().filter(|found| **found).count() as f64 / found.len() as f64;
-        assert!(share > 0.88, "{letters}: {share}");
-    }
-
-    #[test]
-    fn numbers_of_three_pieces_are_dense() {
-        assert_dense("KQk", 0);
-        assert_dense("kKR", 0);
     }
 
     #[test]

@@ -251,17 +251,6 @@ mod tests {
     }
 
     #[test]
-    fn success_counts_more_with_the_same_pawns() {
-        let (mut histories, position) = (Histories::default(), Position::default());
-        let play = |position: &Position, uci| position.play(position.legal_move(uci).unwrap());
-        let others = play(&play(&position, "e2e4"), "a7a6");
-        let m = position.legal_move("g1f3").unwrap();
-        histories.learn_quiet(Quiet::of(&position, m), &[PieceTo::NONE; 3], 1_000);
-        let success = |position| histories.success(position, &[PieceTo::NONE; 3]).of(m);
-        assert!(success(&position) > success(&others) && success(&others) > 0);
-    }
-
-    #[test]
     fn an_evaluation_that_is_always_too_low_is_corrected_upwards() {
         let (mut histories, position) = (Histories::default(), Position::default());
         let mut corrected = |error| {

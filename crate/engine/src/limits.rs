@@ -142,9 +142,4 @@ mod tests {
             }
         }
     }
-
-    #[test]
-    fn the_last_move_before_the_time_control_may_take_longer() {
-        assert!(limits(10_000, 0, Some(1)).0 > limits(10_000, 0, Some(20)).0);
-    }
 }

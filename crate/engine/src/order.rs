@@ -270,37 +270,3 @@ fn rank_of(packed: Packed, hints: &Hints<'_>) -> i32 {
         None => UNRANKED,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn ordered(fen: &str, table_move: &str, killer: &str) -> Vec<String> {
-        let position: Position = fen.parse().unwrap();
-        let hints = Hints {
-            table_move: position.legal_move(table_move),
-            killers: [position.legal_move(killer).into(), Packed::NONE],
-            before: [PieceTo::NONE; 3],
-            histories: &Histories::default(),
-        };
-        let (mut list, mut names) = (Moves::default(), Vec::new());
-        let mut picker = Picker::new(Wanted::All);
-        while let Some(next) = picker.next(&mut list, &position, &hints) {
-            names.push(next.m.to_uci(shakmaty::CastlingMode::Standard).to_string());
-        }
-        names
-    }
-
-    #[test]
-    fn the_move_of_the_table_is_first_and_killers_are_before_quiet_moves() {
-        let fen = "4k3/8/3p4/4n3/3P4/8/8/R3K3 w Q - 0 1";
-        let names = ordered(fen, "a1a8", "e1e2");
-        assert_eq!(names[..3], ["a1a8", "d4e5", "e1e2"]);
-    }
-
-    #[test]
-    fn a_capture_that_loses_material_is_last() {
-        let names = ordered("4k3/8/3p4/4n3/8/8/4Q3/4K3 w - - 0 1", "", "");
-        assert_eq!(names.last().map(String::as_str), Some("e2e5"));
-    }
-}

@@ -295,34 +295,4 @@ mod tests {
         (11..=14).for_each(|key| table.put(key, entry(1)));
         assert!((11..=14).all(|key| table.get(key).is_some()));
     }
-
-    #[test]
-    fn a_shallow_entry_with_a_bound_does_not_replace_a_deep_entry_of_the_same_position() {
-        let table = Table::new(64);
-        table.put(7, entry(20));
-        table.put(7, entry(3));
-        assert_eq!(table.get(7).map(|entry| entry.depth), Some(20));
-        table.put(
-            7,
-            Entry {
-                bound: Bound::Exact,
-                ..entry(3)
-            },
-        );
-        assert_eq!(table.get(7).map(|entry| entry.depth), Some(3));
-    }
-
-    #[test]
-    fn an_entry_without_a_move_keeps_the_earlier_move() {
-        let table = Table::new(64);
-        table.put(7, entry(3));
-        table.put(
-            7,
-            Entry {
-                best: Packed::NONE,
-                ..entry(5)
-            },
-        );
-        assert_eq!(table.get(7), Some(entry(5)));
-    }
 }

@@ -39,19 +39,3 @@ impl Perspective {
         (side * 6 + role as usize - 1) * 64 + usize::from(square as u8 ^ self.flip)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_board_is_mirrored_for_a_king_on_the_other_wing_and_turned_for_black() {
-        let white =
-            Perspective::new(Color::White, Square::B1).input(Color::White, Role::Pawn, Square::A2);
-        let mirrored =
-            Perspective::new(Color::White, Square::G1).input(Color::White, Role::Pawn, Square::H2);
-        let turned =
-            Perspective::new(Color::Black, Square::B8).input(Color::Black, Role::Pawn, Square::A7);
-        assert_eq!([mirrored, turned], [white; 2]);
-    }
-}
