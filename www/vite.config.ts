@@ -43,8 +43,8 @@ const BOARD = new RegExp(
   String.raw`/node_modules/@lichess-org/chessground/.*\.js$|/src/(${BOARD_MODULES.join("|")})\.ts$`,
 );
 
-/** Modules for links and time controls. The board needs them after the first evaluation, other pages at once. */
-const LINKS = /\/src\/(link\/(lichess-game|link)|game\/time-control)\.ts$/;
+/** Modules for links. The board needs them after the first evaluation, other pages at once. */
+const LINKS = /\/src\/link\/(lichess-game|link)\.ts$/;
 
 /** Modules that the board loads for a game, at the latest after the first evaluation. */
 const GAME =
@@ -52,7 +52,7 @@ const GAME =
 
 /** Modules that the board loads after the first evaluation. */
 const PANELS =
-  /\/src\/(report\/report-panel|evaluation\/continuations|learn\/learn)\.(ts|css)$/;
+  /\/src\/(report\/report-panel|learn\/learn)\.(ts|css)$/;
 
 /** Modules that the panels and My openings share. */
 const QUESTIONS = /\/src\/(learn\/(questions|answer)|style\/parts)\.(ts|css)$/;

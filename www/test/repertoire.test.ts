@@ -10,7 +10,7 @@ import { describe, expect, it } from "vitest";
 import { positionOf } from "../src/game/fen";
 import { mainLine } from "../src/game/read-pgn";
 import { analysis } from "../src/loading/load-once";
-import { lookUp, MAX_BYTES, speedOfGame } from "../src/repertoire/preparation";
+import { lookUp, MAX_BYTES } from "../src/repertoire/preparation";
 import { formatPlace, parsePlace } from "../src/repertoire/address";
 import {
   keysToLookUp,
@@ -368,20 +368,6 @@ describe("the lookup of positions", () => {
   });
 });
 
-describe("the speed of a game", () => {
-  it.each([
-    ['[TimeControl "180+2"]\n\n1. e4', "rapid", "blitz"],
-    ['[TimeControl "1/86400"]\n\n1. e4', "daily", "correspondence"],
-    ['[TimeControl "-"]\n\n1. e4', "correspondence", "correspondence"],
-    ["1. e4", "ultraBullet", "bullet"],
-    ["1. e4", "daily", "correspondence"],
-    ["1. e4", "rapid", "rapid"],
-    ["1. e4", "unknown", undefined],
-  ])("of %j, which the site calls %s, is %s", (pgn, speed, expected) => {
-    expect(speedOfGame({ pgn, speed })).toBe(expected);
-  });
-});
-
 describe("an address", () => {
   it.each([
     [
@@ -392,16 +378,6 @@ describe("an address", () => {
         line: [],
       },
       "lichess=Anna",
-    ],
-    [
-      {
-        player: { site: "lichess", name: "Anna" },
-        count: 1000,
-        speed: "blitz",
-        side: "white",
-        line: [],
-      },
-      "lichess=Anna&speed=blitz",
     ],
     [
       {

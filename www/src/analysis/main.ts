@@ -11,7 +11,6 @@ import { EvaluationPanel } from "../evaluation/evaluation-panel";
 import type { GameParts } from "./game-parts";
 import { Game, type Node } from "../game/game";
 import type { LineActions } from "../evaluation/lines";
-import type { Continuations } from "../evaluation/continuations";
 import { mountInspector } from "../inspector/mount";
 import { bindKeys } from "../shell/keyboard";
 import { Lookups } from "../evaluation/lookups";
@@ -97,24 +96,19 @@ const loadGameParts = loadOnce(
       isEmpty,
     )),
 );
-/** The moves from the position on the board, once their part of the page is loaded. */
-let continuations: Continuations | undefined;
 // These parts load after the first evaluation.
 const loadPanels = loadOnce(async () => {
   const parts = [
     loadGameParts(),
     import("../report/report-panel"),
-    import("../evaluation/continuations"),
     import("../learn/learn"),
   ] as const;
   const [
-    { endgames, reporter },
+    { reporter },
     { ReportPanel },
-    { Continuations },
     { learnFrom },
   ] = await Promise.all(parts);
   new ReportPanel(state, reporter, load());
-  continuations = new Continuations(state, client, endgames, preview);
   const ofPage = {
     get side() {
       return board.orientation;
@@ -239,7 +233,6 @@ const toggleEvaluations = () => {
   const { evaluations } = load();
   change({ evaluations: !evaluations });
   board.showsLines = !evaluations;
-  continuations?.refresh();
 };
 for (const [id, action] of Object.entries({
   help,

@@ -1,10 +1,9 @@
 /**
  * The address of the page: `#lichess=NAME` or `#chess.com=NAME` is the player, `&games=300` the number of games, `&color=black` the player's colour,
- * `&speed=blitz` the speed of the games, and `&line=e2e4,e7e5` the moves to the position.
+ * and `&line=e2e4,e7e5` the moves to the position.
  */
 import type { Color } from "chessops/types";
 import { type Player, playerName, SITES } from "../players/player";
-import { type Speed, SPEEDS } from "../game/time-control";
 
 /** The numbers of games that can be chosen: the last games of the player. */
 export const COUNTS = [100, 300, 1_000, 3_000, 5_000] as const;
@@ -19,8 +18,6 @@ export interface Place {
   player?: Player;
   count: number;
   side: Color;
-  /** The speed of the games; `undefined` for games of all speeds. */
-  speed?: Speed | undefined;
   /** Moves in UCI, which may be illegal. */
   line: readonly string[];
 }
@@ -33,11 +30,9 @@ export function parsePlace(fragment: string): Place {
     const named = playerName(`@${fields.get(site) ?? ""}`);
     return named ? [{ site, name: named.name }] : [];
   })[0];
-  const speed = SPEEDS.find((each) => each === fields.get("speed"));
   return {
     ...(player ? { player } : {}),
     count: COUNTS.find((each) => each === count) ?? USUAL_COUNT,
-    ...(speed ? { speed } : {}),
     side: fields.get("color") === "black" ? "black" : "white",
     line: (fields.get("line") ?? "").split(",", MAX_MOVES).filter(Boolean),
   };
@@ -48,14 +43,12 @@ export function formatPlace({
   player,
   count,
   side,
-  speed,
   line,
 }: Place): string {
   if (!player) return "";
   return [
     `${player.site}=${player.name}`,
     ...(count === USUAL_COUNT ? [] : [`games=${count}`]),
-    ...(speed ? [`speed=${speed}`] : []),
     ...(side === "black" ? ["color=black"] : []),
     ...(line.length > 0 ? [`line=${line.join(",")}`] : []),
   ].join("&");

@@ -15,7 +15,6 @@ import {
   steps,
 } from "../game/game";
 import { loadOpenings } from "../game/opening-names";
-import { SPEEDS } from "../game/time-control";
 import { followAddress, writeAddress } from "../link/address-bar";
 import { formatLink, linkBoard } from "../link/link";
 import { loadOnce, reportInputError } from "../loading/load-once";
@@ -27,7 +26,7 @@ import { openPlayerStore } from "../players/player-store";
 import { byId, make } from "../shell/dom";
 import { keepForOffline } from "../shell/page";
 import { InputError } from "../text/input-error";
-import { capitalised, day, plural } from "../text/units";
+import { day, plural } from "../text/units";
 import {
   COUNTS,
   formatPlace,
@@ -36,7 +35,7 @@ import {
   USUAL_COUNT,
 } from "./address";
 import { drawMistakes } from "./mistakes";
-import { lookUp, prepare, type Prepared, type Wanted } from "./preparation";
+import { lookUp, prepare, type Prepared } from "./preparation";
 import {
   keyOf,
   lineTo,
@@ -73,18 +72,11 @@ count.append(
   ),
 );
 
-const speed = byId<HTMLSelectElement>("speed");
-speed.append(
-  make("option", { value: "" }, "All speeds"),
-  ...SPEEDS.map((each) => make("option", { value: each }, capitalised(each))),
-);
-const chosenSpeed = () => SPEEDS.find((each) => each === speed.value);
-
 let side: Color = "white";
 let prepared: Prepared | undefined;
 let mistakes: readonly RepeatedMistake[] = [];
-/** The player of the address, the number of games, and their speed. */
-let asked: ({ player: Player } & Wanted) | undefined;
+/** The player of the address, and the number of games. */
+let asked: { player: Player; count: number } | undefined;
 /** Aborted when another player is shown. */
 let preparing = new AbortController();
 /** Aborted by the next step. */
@@ -111,10 +103,10 @@ function show(key: string): void {
 }
 
 /** Fetches and reads the games of a player, and looks their positions up. */
-async function showPlayer(player: Player, games: Wanted): Promise<void> {
+async function showPlayer(player: Player, count: number): Promise<void> {
   preparing.abort();
   const { signal } = (preparing = new AbortController());
-  asked = { player, ...games };
+  asked = { player, count };
   prepared = undefined;
   mistakes = [];
   trainer.questions.close();
@@ -141,7 +133,7 @@ async function showPlayer(player: Player, games: Wanted): Promise<void> {
     };
     const sentence = await prepare(
       player,
-      games,
+      count,
       { store: await players(), database },
       listener,
       signal,
@@ -326,16 +318,13 @@ function restore(fragment: string): void {
     name.value = player.name;
     site.value = player.site;
     count.value = String(place.count);
-    speed.value = place.speed ?? "";
   }
   const isSame =
     player &&
     asked?.player.site === player.site &&
     asked.player.name.toLowerCase() === player.name.toLowerCase() &&
-    asked.count === place.count &&
-    asked.speed === place.speed;
-  if (player && !isSame)
-    asked = { player, count: place.count, speed: place.speed };
+    asked.count === place.count;
+  if (player && !isSame) asked = { player, count: place.count };
   const game = new Game();
   let node = game.root;
   for (const { move } of steps(game.root.position, place.line))
@@ -343,7 +332,7 @@ function restore(fragment: string): void {
   state.enter(game, node);
   if (isSame) turn();
   else if (player)
-    void showPlayer(player, { count: place.count, speed: place.speed });
+    void showPlayer(player, place.count);
 }
 
 byId("form").addEventListener("submit", (event) => {
@@ -354,10 +343,10 @@ byId("form").addEventListener("submit", (event) => {
       ...enteredPlayer(name.value),
     };
     [name.value, site.value] = [player.name, player.site];
-    asked = { player, count: Number(count.value), speed: chosenSpeed() };
+    asked = { player, count: Number(count.value) };
     writeAddress(formatPlace({ ...asked, side, line: [] }), true);
     state.enter(new Game());
-    await showPlayer(player, { count: asked.count, speed: asked.speed });
+    await showPlayer(player, asked.count);
   }, complain);
 });
 for (const each of ["white", "black"] as const) {

@@ -8,7 +8,6 @@ import { type KnownScore, scoreOfAnswer } from "../score/known-score";
 import type { PlayedGame } from "../sites/request";
 import { InputError } from "../text/input-error";
 import { plural, size } from "../text/units";
-import { type Speed, SPEEDS, speedOf } from "../game/time-control";
 import { keysToLookUp, type Repertoire } from "./repertoire";
 
 /** Maximum number of positions that are looked up: the most played positions. */
@@ -41,17 +40,10 @@ export interface Listener {
   changed(prepared: Prepared): void;
 }
 
-/** The games that the page shows. */
-export interface Wanted {
-  /** Maximum number of games: the last games of the player. The page shows the games of the speed. */
-  count: number;
-  speed?: Speed | undefined;
-}
-
 /** Prepares the page with the last games of a player. Returns a sentence about the finished work. Throws an `InputError` if there is no game, or the signal's reason if the signal is aborted. */
 export async function prepare(
   player: Player,
-  { count, speed }: Wanted,
+  count: number,
   { store, database }: Sources,
   listener: Listener,
   signal: AbortSignal,
@@ -59,14 +51,8 @@ export async function prepare(
   const games = await gamesOf(player, count, store, listener, signal);
   const sided = games.flatMap((game) => {
     const side = sideOf(player, game);
-    return side && (!speed || speedOfGame(game) === speed)
-      ? [{ game, side }]
-      : [];
+    return side ? [{ game, side }] : [];
   });
-  if (sided.length === 0 && speed && games.length > 0)
-    throw new InputError(
-      `Of the last ${plural(games.length, "game")} of ${player.name}, no game is ${speed}. Choose another speed or more games.`,
-    );
   if (sided.length === 0)
     throw new InputError(
       `${SITES[player.site]} has no finished game of ${player.name} that can be read.`,
@@ -192,25 +178,6 @@ async function evaluate(
 function add(spent: Spent, { requests, bytes }: Spent): void {
   spent.requests += requests;
   spent.bytes += bytes;
-}
-
-/** Names of speeds of Lichess and Chess.com that are no speeds here. */
-const OTHER_NAMES: Record<string, Speed> = {
-  ultraBullet: "bullet",
-  daily: "correspondence",
-};
-
-/** Returns the speed of a game; `undefined` if it is unknown. */
-export function speedOfGame({
-  pgn,
-  speed,
-}: Pick<PlayedGame, "pgn" | "speed">): Speed | undefined {
-  const control = /^\[TimeControl "([^"\n]{0,40})"\]/m.exec(pgn)?.[1];
-  return (
-    speedOf(control) ??
-    OTHER_NAMES[speed] ??
-    SPEEDS.find((each) => each === speed)
-  );
 }
 
 /** Number of positions of a call. A larger batch shares more requests; a smaller batch shows its progress sooner. */

@@ -8,11 +8,11 @@ export const KINDS = ["inaccuracy", "mistake", "blunder"] as const;
 export type Kind = (typeof KINDS)[number];
 
 /** The plural of each kind. */
-export const MANY: Record<Kind, string> = {
+export const MANY = {
   inaccuracy: "inaccuracies",
   mistake: "mistakes",
   blunder: "blunders",
-};
+} as const;
 
 /** The marks of good moves. */
 export const MARKS = ["great", "only"] as const;

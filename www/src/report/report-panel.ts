@@ -1,7 +1,7 @@
 /** The report of the game: accuracy, average loss and bad moves of each player, and the progress of its analysis. */
-import { plural } from "../text/units";
-import { byId, make, redraw } from "../shell/dom";
-import { type Kind, KINDS, MANY, MARKS } from "./glyph";
+import { capitalised, plural } from "../text/units";
+import { byId, make, makeButton, redraw } from "../shell/dom";
+import { type GoodMark, type Kind, KINDS, MANY, MARKS } from "./glyph";
 import { countOf } from "./graph";
 import { nextOf } from "./judgment";
 import type { Reporter } from "./reporter";
@@ -66,12 +66,7 @@ export class ReportPanel {
 
   /** Fills the select of the depth. */
   #choices(nodes: number): void {
-    const usual: Record<string, number> = Object.values<number>(NODES).includes(
-      nodes,
-    )
-      ? NODES
-      : { ...NODES, Other: nodes };
-    const options = Object.entries(usual).map(([name, value]) =>
+    const options = Object.entries(NODES).map(([name, value]) =>
       make(
         "option",
         {
@@ -194,15 +189,18 @@ export class ReportPanel {
           figure(report[side], report[side].averageCentipawnLoss, 0),
         ),
         ...KINDS.map((kind) =>
-          row(
-            MANY[kind].charAt(0).toUpperCase() + MANY[kind].slice(1),
-            (side) => this.#count(report, side, kind),
-          ),
+          row(capitalised(MANY[kind]), (side) => {
+            const count = report[side][MANY[kind]];
+            const noun = count === 1 ? kind : MANY[kind];
+            return this.#count(side, kind, count, noun, kind);
+          }),
         ),
         ...MARKS.map((mark) =>
-          row(mark === "great" ? "Great moves" : "Only moves", (side) =>
-            this.#marked(report, side, mark),
-          ),
+          row(`${capitalised(mark)} moves`, (side) => {
+            const count = report[side][`${mark}Moves`];
+            const noun = `${mark} move${count === 1 ? "" : "s"}`;
+            return this.#count(side, mark, count, noun, "good");
+          }),
         ),
         ...phaseRows(report, row, line.length),
       ),
@@ -215,54 +213,24 @@ export class ReportPanel {
     redraw(this.#body, table, share);
   }
 
-  /** Returns the number of moves with a mark, as a button that goes to the next of them. */
-  #marked(
-    report: Report,
-    side: "white" | "black",
-    mark: (typeof MARKS)[number],
-  ): HTMLElement | string {
-    const count =
-      mark === "great" ? report[side].greatMoves : report[side].onlyMoves;
-    if (count === 0) return "0";
-    const button = make(
-      "button",
-      {
-        type: "button",
-        className: "count good",
-        "aria-label": `${plural(count, `${mark} move`)} of ${side}: go to the next`,
-        "data-testid": `${side}-${mark}`,
-      },
-      String(count),
-    );
-    button.addEventListener("click", () =>
-      this.state.go(nextOf(this.state, mark, 1, side)),
-    );
-    return button;
-  }
-
-  /** Returns the number of bad moves of a kind, as a button that goes to the next of them. */
+  /** Returns a number of moves, as a button that goes to the next of them. */
   #count(
-    report: Report,
     side: "white" | "black",
-    kind: Kind,
+    kind: Kind | GoodMark,
+    count: number,
+    noun: string,
+    className: string,
   ): HTMLElement | string {
-    const count =
-      report[side][MANY[kind] as "inaccuracies" | "mistakes" | "blunders"];
     if (count === 0) return "0";
-    const button = make(
-      "button",
+    return makeButton(
       {
-        type: "button",
-        className: `count ${kind}`,
-        "aria-label": `${count} ${count === 1 ? kind : MANY[kind]} of ${side}: go to the next`,
+        className: `count ${className}`,
+        "aria-label": `${count} ${noun} of ${side}: go to the next`,
         "data-testid": `${side}-${kind}`,
       },
+      () => this.state.go(nextOf(this.state, kind, 1, side)),
       String(count),
     );
-    button.addEventListener("click", () =>
-      this.state.go(nextOf(this.state, kind, 1, side)),
-    );
-    return button;
   }
 }
 
@@ -277,8 +245,7 @@ function phaseRows(report: Report, row: Row, end: number): HTMLElement[] {
       const accuracy = report[side].accuracyByPhase[name];
       return accuracy === null ? "–" : `${accuracy.toFixed(1)} %`;
     };
-    const label = name.charAt(0).toUpperCase() + name.slice(1);
-    return [row(label, cell, make("small", {}, " accuracy"))];
+    return [row(capitalised(name), cell, make("small", {}, " accuracy"))];
   });
 }
 

@@ -12,7 +12,7 @@ export const NODES = {
 /** Numbers of lines of the engine. */
 export const LINES = [1, 2, 3, 4, 5] as const;
 /** Panels next to the game: the ids of their elements. */
-export const PANELS = ["report", "continuations", "explorer"] as const;
+export const PANELS = ["report", "explorer"] as const;
 
 /** All settings except the theme. */
 export interface Settings {
