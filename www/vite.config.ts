@@ -16,13 +16,12 @@ const { SHELFISH_SITE_URL: url, VITE_DATABASE: database = "db/manifest.json" } =
 /** Modules of the shared chunk: the board page and most other pages need them. */
 const SHARED_MODULES = [
   "database/client",
-  "game/(fen|game|player-names)",
-  "loading/(load-once|timing)",
+  "game/(fen|game|identity)",
+  "loading/loading",
   "score/known-score",
   "settings/settings",
   "shell/(dom|page)",
-  "storage/local-storage",
-  "text/(input-error|units)",
+  "text/words",
 ];
 const SHARED = new RegExp(
   String.raw`/node_modules/(chessops/(?!.*/(pgn|variant)\.js$)|@badrap/)|/src/(${SHARED_MODULES.join("|")})\.ts$|/pkg/index\.js$|/js/shared/score\.ts$|preload-helper|rolldown/runtime`,
@@ -32,27 +31,23 @@ const SHARED = new RegExp(
 const BOARD_MODULES = [
   "board/(board|players|promotion)",
   "evaluation/lines",
-  "game/(edit|game-id|opening-names)",
-  "link/address-bar",
-  "moves/(move-field|opening-label)",
-  "players/last-player",
-  "shell/keyboard",
-  "state/(navigation|state)",
+  "moves/(navigation|openings)",
+  "players/player",
+  "state/state",
 ];
 const BOARD = new RegExp(
   String.raw`/node_modules/@lichess-org/chessground/.*\.js$|/src/(${BOARD_MODULES.join("|")})\.ts$`,
 );
 
 /** Modules for links. The board needs them after the first evaluation, other pages at once. */
-const LINKS = /\/src\/link\/(lichess-game|link)\.ts$/;
+const LINKS = /\/src\/link\/(link|sites)\.ts$/;
 
 /** Modules that the board loads for a game, at the latest after the first evaluation. */
 const GAME =
-  /\/src\/(analysis\/game-parts|games\/(game-menu|library|session)|moves\/move-list|report\/(glyph|graph|judgment|reporter)|evaluation\/(endgame-lookups|engine-search)|style\/game-parts)\.(ts|css)$/;
+  /\/src\/(analysis\/game-parts|games\/(game-menu|library|session)|moves\/move-list|report\/(graph|judgment|reporter)|evaluation\/(endgame-lookups|engine-search)|style\/game-parts)\.(ts|css)$/;
 
 /** Modules that the board loads after the first evaluation. */
-const PANELS =
-  /\/src\/(report\/report-panel|learn\/learn)\.(ts|css)$/;
+const PANELS = /\/src\/(report\/report-panel|learn\/learn)\.(ts|css)$/;
 
 /** Modules that the panels and My openings share. */
 const QUESTIONS = /\/src\/(learn\/(questions|answer)|style\/parts)\.(ts|css)$/;

@@ -3,15 +3,16 @@ import { Chess } from "chessops/chess";
 import { parsePgn } from "chessops/pgn";
 import { describe, expect, it } from "vitest";
 import code from "virtual:bookmarklet";
-import { boardBeside, bookmarkletLink } from "../src/bookmarklet/fragment";
 import {
+  boardBeside,
+  bookmarkletLink,
   fenIn,
   isMove,
   pgnsIn,
   resultIn,
   toPgn,
-} from "../src/bookmarklet/notation";
-import { gameOfPath } from "../src/link/lichess-game";
+} from "../src/bookmarklet/pgn";
+import { gameOfPath } from "../src/link/sites";
 
 const moves = (pgn: string | undefined): string[] =>
   [...(parsePgn(pgn ?? "")[0]?.moves.mainline() ?? [])].map((node) => node.san);

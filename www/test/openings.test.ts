@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { path } from "../src/game/game";
 import { read } from "../src/game/read-pgn";
-import { loadOpenings, openingName } from "../src/game/opening-names";
+import { loadOpenings, openingName } from "../src/moves/openings";
 
 const after = async (moves: string) => {
   const [game] = (await read(moves)).games;

@@ -9,10 +9,11 @@ import type { Played } from "shelfish";
 import { describe, expect, it } from "vitest";
 import { positionOf } from "../src/game/fen";
 import { mainLine } from "../src/game/read-pgn";
-import { analysis } from "../src/loading/load-once";
+import { analysis } from "../src/loading/loading";
 import { lookUp, MAX_BYTES } from "../src/repertoire/preparation";
-import { formatPlace, parsePlace } from "../src/repertoire/address";
 import {
+  formatPlace,
+  parsePlace,
   keysToLookUp,
   lineTo,
   PLIES,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { spent, summary } from "../src/database/client";
-import { duration, plural, size } from "../src/text/units";
-import { players, slug, surname } from "../src/game/player-names";
+import { duration, plural, size } from "../src/text/words";
+import { players, slug, surname } from "../src/game/identity";
 import { nodesText, scoreInWords } from "../src/score/known-score";
 
 describe("a score", () => {

@@ -3,8 +3,7 @@ import type { Key } from "@lichess-org/chessground/types";
 import type { Color, NormalMove } from "chessops/types";
 import { Board } from "../board/board";
 import { byId, copy } from "../shell/dom";
-import type { InputError } from "../text/input-error";
-import { plural, size } from "../text/units";
+import { type InputError, plural, size } from "../text/words";
 import { DatabaseClient } from "../database/client";
 import type { Questions } from "../learn/questions";
 import { EvaluationPanel } from "../evaluation/evaluation-panel";
@@ -12,7 +11,12 @@ import type { GameParts } from "./game-parts";
 import { Game, type Node } from "../game/game";
 import type { LineActions } from "../evaluation/lines";
 import { mountInspector } from "../inspector/mount";
-import { bindKeys } from "../shell/keyboard";
+import {
+  bindKeys,
+  bindTheme,
+  keepForOffline,
+  restrictConnections,
+} from "../shell/page";
 import { Lookups } from "../evaluation/lookups";
 import {
   applyAppearance,
@@ -23,17 +27,20 @@ import {
   manifestUrl,
   PANELS,
 } from "../settings/settings";
-import { players } from "../game/player-names";
-import { navigation, updateStepButtons } from "../state/navigation";
+import { players } from "../game/identity";
+import { navigation, updateStepButtons, bindTyped } from "../moves/navigation";
 import { notice } from "../games/notice";
-import { whenIdle, whenVisible } from "../loading/timing";
-import { loadOnce, loadPart, reportInputError } from "../loading/load-once";
+import {
+  whenIdle,
+  whenVisible,
+  loadOnce,
+  loadPart,
+  reportInputError,
+} from "../loading/loading";
 import { bindOpen } from "../games/open-controls";
-import { nameOpenings } from "../moves/opening-label";
+import { nameOpenings } from "../moves/openings";
 import { Players } from "../board/players";
-import { bindTheme, keepForOffline, restrictConnections } from "../shell/page";
 import { State } from "../state/state";
-import { bindTyped } from "../moves/move-field";
 
 const settings = load();
 applyAppearance(settings);
@@ -103,11 +110,8 @@ const loadPanels = loadOnce(async () => {
     import("../report/report-panel"),
     import("../learn/learn"),
   ] as const;
-  const [
-    { reporter },
-    { ReportPanel },
-    { learnFrom },
-  ] = await Promise.all(parts);
+  const [{ reporter }, { ReportPanel }, { learnFrom }] =
+    await Promise.all(parts);
   new ReportPanel(state, reporter, load());
   const ofPage = {
     get side() {
@@ -202,7 +206,7 @@ for (const [id, action] of Object.entries({
 const onDemand = (work: () => Promise<unknown>) => () =>
   void reportInputError(work, notice);
 const help = onDemand(async () =>
-  (await loadPart(import("../shell/help-dialog"))).showHelp(),
+  (await loadPart(import("../settings/dialogs"))).showHelp(),
 );
 const share = onDemand(async () =>
   (await loadPart(import("../games/share-dialog"))).showShare(
@@ -212,7 +216,7 @@ const share = onDemand(async () =>
   ),
 );
 const settingsDialog = onDemand(async () =>
-  (await loadPart(import("../settings/settings-dialog"))).showSettings(
+  (await loadPart(import("../settings/dialogs"))).showSettings(
     client,
     (isOn) => enableEngine(isOn),
     toggleEvaluations,

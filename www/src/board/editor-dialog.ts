@@ -5,7 +5,7 @@ import { makeFen } from "chessops/fen";
 import { looksLikeFen, positionOf } from "../game/fen";
 import { closeDone, showDialog } from "../shell/dialog";
 import { make, makeButton, showFieldError } from "../shell/dom";
-import { InputError } from "../text/input-error";
+import { InputError } from "../text/words";
 
 const ROLES = ["king", "queen", "rook", "bishop", "knight", "pawn"] as const;
 const SIDES = ["white", "black"] as const;

@@ -2,7 +2,7 @@
 import type { Color, Role } from "chessops/types";
 import { byId, make } from "../shell/dom";
 import { ending, type Node } from "../game/game";
-import { clockText, plural } from "../text/units";
+import { clockText, plural } from "../text/words";
 import type { State } from "../state/state";
 import type { Position } from "chessops/chess";
 import { opposite } from "chessops/util";

@@ -1,5 +1,6 @@
-/** Access to a book of played moves and the evaluations of its moves. Both are opened when first needed, and again after a failure. */
+/** Access to a book of played moves, and the status line of a page that looks it up. */
 import { type Book, type Explored, openBook, type Played } from "shelfish";
+import { byId, make, makeButton } from "../shell/dom";
 import {
   answered,
   type Cost,
@@ -9,7 +10,9 @@ import {
   metered,
   OPEN_OPTIONS,
 } from "../database/client";
-import { loadOnce } from "../loading/load-once";
+import { loadOnce } from "../loading/loading";
+import { followLinks } from "../link/link";
+import type { State } from "../state/state";
 
 export class BookClient {
   /** The book's manifest, once the book is open. */
@@ -86,4 +89,60 @@ export function explain(error: unknown): Explanation {
     title: "There is no readable book here.",
     advice: `${message}. Build one with “shelfish book build GAMES.pgn -o book” and put it next to this page as book/, or name the manifest of another with ?book=URL.`,
   };
+}
+
+/** Milliseconds before a lookup is shown as slow. */
+const SLOW = 400;
+
+export class StatusLine {
+  readonly #line = byId("status");
+  /** The error of the address, shown until the position changes. */
+  #linkError = "";
+
+  /** `panel` is busy until the first answer. */
+  constructor(
+    private readonly state: State,
+    private readonly panel = byId("panel"),
+  ) {
+    state.on(({ node }) => node && (this.#linkError = ""));
+  }
+
+  /** Shows the positions of the address bar. */
+  followLinks(): void {
+    followLinks(this.state, (message) => {
+      this.#linkError = message;
+      this.show("");
+    });
+  }
+
+  show(text: string): void {
+    this.#line.textContent = [this.#linkError, text].filter(Boolean).join(" ");
+  }
+
+  /** Waits for a lookup, and shows that it is slow. */
+  async waitFor<T>(lookup: Promise<T>): Promise<T> {
+    const timer = window.setTimeout(() => this.show("Looking it up…"), SLOW);
+    try {
+      return await lookup;
+    } finally {
+      window.clearTimeout(timer);
+    }
+  }
+
+  /** Says that the first answer is shown. */
+  ready(): void {
+    this.panel.ariaBusy = "false";
+  }
+
+  /** Shows why a lookup failed, with a button to try again. */
+  showError(error: unknown, retry: () => void): void {
+    const { title, advice } = explain(error);
+    this.ready();
+    this.#line.replaceChildren(
+      this.#linkError && `${this.#linkError} `,
+      make("strong", {}, title),
+      ` ${advice} `,
+      makeButton("retry", retry, "Try again"),
+    );
+  }
 }

@@ -2,9 +2,17 @@
  * Reads games of chess.com. A PGN is available only by the player's name, so the moves come from the move list, which has had several forms. The
  * tags come from the board element's game if the page has one.
  */
-import { gameFragment, refuse, refuseRunning, refuseUnclear } from "./fragment";
-import { content, movesOf, query, queryAll } from "./moves";
-import { resultIn } from "./notation";
+import {
+  gameFragment,
+  refuse,
+  refuseRunning,
+  refuseUnclear,
+  content,
+  movesOf,
+  query,
+  queryAll,
+  resultIn,
+} from "./pgn";
 
 const BOARD = "wc-chess-board,chess-board";
 const LISTS =

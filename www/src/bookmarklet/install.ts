@@ -2,7 +2,7 @@
 import code from "virtual:bookmarklet";
 import { byId, copy } from "../shell/dom";
 import { bindTheme } from "../shell/page";
-import { boardBeside, bookmarkletLink } from "./fragment";
+import { boardBeside, bookmarkletLink } from "./pgn";
 
 const board = boardBeside(location.href);
 const link = bookmarkletLink(code, board);

@@ -5,17 +5,21 @@
  * The page of a game has `.result-wrap` only after the game, after the moves in the same list. Lichess changes the names of the list's elements
  * (`l4x`, `kwdb`, …) sometimes, so the code does not use these names.
  */
-import { gameOfPath } from "../link/lichess-game";
-import { fieldPgns } from "./any-page";
+import { gameOfPath } from "../link/sites";
 import {
+  fieldPgns,
   gameFragment,
   lichessFragment,
   refuse,
   refuseRunning,
   refuseUnclear,
-} from "./fragment";
-import { content, fromFirst, mainLine, movesOf, query } from "./moves";
-import { resultIn } from "./notation";
+  content,
+  fromFirst,
+  mainLine,
+  movesOf,
+  query,
+  resultIn,
+} from "./pgn";
 
 const NO_START = "It does not show where this game starts: reload it.";
 /** Minimum `status.id` of a finished game: 10 created, 20 started, 25 aborted, 30 mate, … */

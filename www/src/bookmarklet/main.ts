@@ -2,10 +2,9 @@
  * The bookmarklet: reads the game on the current page and opens the board with it. It runs on other people's pages and makes no request, element or
  * style: a Content-Security-Policy cannot forbid it.
  */
-import { anyPage } from "./any-page";
+import { anyPage, refuse } from "./pgn";
 import { chessCom } from "./chess-com";
 import { lichess } from "./lichess";
-import { refuse } from "./fragment";
 
 /** Opens the board at `board`, or shows why it cannot. */
 export default function bookmarklet(board: string): void {

@@ -7,9 +7,8 @@ import {
   ShelfishError,
   type Stats,
 } from "shelfish";
-import { fetchEarly, loadOnce } from "../loading/load-once";
-import { messageOf } from "../text/input-error";
-import { capitalised, duration, plural, size } from "../text/units";
+import { fetchEarly, loadOnce } from "../loading/loading";
+import { messageOf, capitalised, duration, plural, size } from "../text/words";
 
 /** A failure in words, with advice. */
 export interface Explanation {

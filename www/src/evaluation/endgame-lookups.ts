@@ -7,7 +7,7 @@ import {
 import type { EndgameResult, Endgames } from "shelfish/endgames";
 import { answered, OPEN_OPTIONS } from "../database/client";
 import type { Node } from "../game/game";
-import { loadOnce } from "../loading/load-once";
+import { loadOnce } from "../loading/loading";
 import type { State } from "../state/state";
 
 /** Milliseconds without a change of the board before a lookup begins. */

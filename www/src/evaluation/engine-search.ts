@@ -1,8 +1,7 @@
 /** Searches the position on the board with the engine. The package decides which positions need a search. */
 import type { Evaluated, Evaluator } from "shelfish/engine";
 import type { Node } from "../game/game";
-import { Reopenable } from "../loading/load-once";
-import { throttle } from "../loading/timing";
+import { Reopenable, throttle } from "../loading/loading";
 import { needsEngine } from "../score/known-score";
 import type { State } from "../state/state";
 

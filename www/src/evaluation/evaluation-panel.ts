@@ -1,6 +1,6 @@
 /** The evaluation of the position on the board: bar, score and lines, or why there is no evaluation. */
 import type { Evaluation } from "shelfish";
-import { plural } from "../text/units";
+import { plural } from "../text/words";
 import type { Explanation } from "../database/client";
 import { bindPreviewEnd } from "../board/board";
 import { byId, disable, make, makeButton, redraw } from "../shell/dom";

@@ -3,7 +3,7 @@ import { type DatabaseClient, explain, summary } from "../database/client";
 import type { PositionEval } from "shelfish";
 import type { Node } from "../game/game";
 import type { State } from "../state/state";
-import { plural } from "../text/units";
+import { plural } from "../text/words";
 
 /** Milliseconds before a lookup is shown as slow: faster answers appear without flicker. */
 const SLOW = 120;

@@ -4,8 +4,8 @@ import { BookClient } from "../book/client";
 import { Board } from "../board/board";
 import { DatabaseClient } from "../database/client";
 import type { Step } from "../game/game";
-import { bindTyped } from "../moves/move-field";
-import { drawPath, showOpening } from "../moves/opening-label";
+import { bindTyped, navigation, updateStepButtons } from "../moves/navigation";
+import { drawPath, showOpening } from "../moves/openings";
 import {
   applyAppearance,
   bookUrl,
@@ -14,7 +14,6 @@ import {
 } from "../settings/settings";
 import { byId } from "../shell/dom";
 import { bindTheme, restrictConnections } from "../shell/page";
-import { navigation, updateStepButtons } from "../state/navigation";
 import { State } from "../state/state";
 
 export interface BookPage {

@@ -1,8 +1,7 @@
 /** The choice of buckets: speeds, rating bands and periods, each on or off. */
 import type { BookBucket } from "shelfish";
-import { byId, make } from "../shell/dom";
-import { capitalised } from "../text/units";
-import { readObject, writeString } from "../storage/local-storage";
+import { byId, make, readObject, writeString } from "../shell/dom";
+import { capitalised } from "../text/words";
 
 /** Key of the stored choice. */
 const KEY = "filters";

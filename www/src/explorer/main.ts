@@ -1,7 +1,7 @@
 /** The opening explorer: the moves that were played from the position on the board, with evaluations. */
 import "./explorer.css";
-import { bindKeys, moveKeys } from "../shell/keyboard";
-import { StatusLine } from "../book/status-line";
+import { bindKeys, moveKeys } from "../shell/page";
+import { StatusLine } from "../book/client";
 import { writeLinks } from "../link/link";
 import { setUpBookPage } from "./book-page";
 import { ExplorerPanel } from "./panel";

@@ -1,23 +1,20 @@
 /** The moves that games played from the position on the board, with filters, results, evaluations and games. */
 import "./played.css";
 import type { Played } from "shelfish";
-import { BookClient } from "../book/client";
+import { BookClient, StatusLine } from "../book/client";
 import { absentText, games } from "../book/results";
-import { StatusLine } from "../book/status-line";
 import { bindPreviewEnd } from "../board/board";
 import type { Position } from "chessops/chess";
 import type { Node, Step } from "../game/game";
-import { loadOpenings } from "../game/opening-names";
-import { nextTask, whenVisible } from "../loading/timing";
-import { showOpening } from "../moves/opening-label";
+import { loadOpenings, showOpening } from "../moves/openings";
+import { nextTask, whenVisible } from "../loading/loading";
 import { byId } from "../shell/dom";
-import { keepForOffline } from "../shell/page";
+import { keepForOffline, bindKeys, digitKeys } from "../shell/page";
 import type { State } from "../state/state";
-import { plural, size } from "../text/units";
+import { plural, size } from "../text/words";
 import { BucketChoice } from "./buckets";
 import { drawReferences } from "./references";
 import { draw, fill } from "./table";
-import { bindKeys, digitKeys } from "../shell/keyboard";
 import type { DatabaseClient } from "../database/client";
 import { bookUrl } from "../settings/settings";
 

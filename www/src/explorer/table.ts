@@ -2,10 +2,10 @@
 import type { ExploredMove, Played, PlayedMove, Results } from "shelfish";
 import { bindMove, type MoveActions } from "../board/board";
 import { games, percent, resultsBar } from "../book/results";
-import { plural } from "../text/units";
+import { plural } from "../text/words";
 import { byId, make, redraw } from "../shell/dom";
 import { type Node, type Step, steps } from "../game/game";
-import { openingOf } from "../game/opening-names";
+import { openingOf } from "../moves/openings";
 import { scoreInWords } from "../score/known-score";
 
 const number = (count: number): string => count.toLocaleString("en");

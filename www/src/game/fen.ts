@@ -1,7 +1,7 @@
 /** Reads FENs. Errors name the wrong field. */
 import { Chess, IllegalSetup, type Position } from "chessops/chess";
 import { InvalidFen, parseFen } from "chessops/fen";
-import { clip, InputError } from "../text/input-error";
+import { clip, InputError } from "../text/words";
 
 /** Whether a text is a FEN: it begins with ranks joined by slashes, which a PGN never does. */
 export function looksLikeFen(text: string): boolean {

@@ -5,13 +5,11 @@ import { isMate, parseComment } from "chessops/pgn";
 import type { NormalMove } from "chessops/types";
 import { parseUci } from "chessops/util";
 import type { PgnGame, PgnMove } from "shelfish/analysis";
-import { analysis } from "../loading/load-once";
-import { InputError } from "../text/input-error";
-import { plural } from "../text/units";
+import { analysis } from "../loading/loading";
+import { InputError, plural } from "../text/words";
 import { looksLikeFen, positionOf } from "./fen";
 import { Game, type Node, type Notes } from "./game";
-import { gameId, gameSite } from "./game-id";
-import { players } from "./player-names";
+import { gameId, gameSite, players } from "./identity";
 
 /** A game that was not opened. */
 export interface Refused {

@@ -8,7 +8,7 @@ import {
   type PgnNodeData,
 } from "chessops/pgn";
 import type { Game, Given, Node, Notes } from "./game";
-import { slug } from "./player-names";
+import { slug } from "./identity";
 
 /** The headers of every PGN, in their order. */
 const ROSTER = {

@@ -2,7 +2,7 @@
 import pgn from "../../../static-shards/famous.pgn?raw";
 import type { Game } from "../game/game";
 import { read } from "../game/read-pgn";
-import { players, slug } from "../game/player-names";
+import { players, slug } from "../game/identity";
 
 const TITLES: Record<string, string> = {
   "alekhine-capablanca-1927": "World Championship",

@@ -1,7 +1,6 @@
 /** A list of games with a search. Arrow keys move between its rows. */
-import "../style/games.css";
 import { make, makeButton } from "../shell/dom";
-import { plural } from "../text/units";
+import { plural } from "../text/words";
 
 /** Number of rows that are drawn at once. */
 const PAGE = 200;

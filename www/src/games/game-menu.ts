@@ -1,10 +1,9 @@
 /** The menu of games: famous games, the last opened games, and the list of all opened games. */
 import type { Game } from "../game/game";
-import { pairing, players } from "../game/player-names";
-import { lastPlayer } from "../players/last-player";
-import type { Player } from "../players/player";
+import { pairing, players } from "../game/identity";
+import { lastPlayer, type Player } from "../players/player";
 import { byId, make, makeButton } from "../shell/dom";
-import { plural } from "../text/units";
+import { plural } from "../text/words";
 import type { Entry } from "./game-store";
 import type { Library } from "./library";
 

@@ -1,5 +1,5 @@
 /** The list of all opened games, with a search. Loaded when it is first opened. */
-import { plural } from "../text/units";
+import { plural } from "../text/words";
 import { closeDone, createDialog, showModal } from "../shell/dialog";
 import { make, makeButton } from "../shell/dom";
 import type { Library } from "./library";

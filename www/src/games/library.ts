@@ -1,6 +1,6 @@
 /** The games that can be opened from the menu: famous games, and opened games, which are stored in this browser. */
 import type { Game, Node } from "../game/game";
-import { loadOnce, loadPart } from "../loading/load-once";
+import { loadOnce, loadPart } from "../loading/loading";
 import type { Checked } from "../game/read-pgn";
 import type { Famous } from "./famous-games";
 import type { Entry, GameStore, Stored } from "./game-store";

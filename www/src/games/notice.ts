@@ -1,6 +1,6 @@
 /** The message below the moves, with the list of games that were not opened. */
 import { byId, make, makeButton } from "../shell/dom";
-import { plural } from "../text/units";
+import { plural } from "../text/words";
 import type { Refused } from "../game/read-pgn";
 
 /** Maximum number of games that are listed. */

@@ -1,7 +1,7 @@
 /** Opens games from the dialog, from pasted text and from dropped files. */
 import { byId, isField } from "../shell/dom";
-import type { InputError } from "../text/input-error";
-import { loadOnce, loadPart } from "../loading/load-once";
+import type { InputError } from "../text/words";
+import { loadOnce, loadPart } from "../loading/loading";
 import type { OpenDialog } from "./open-dialog";
 
 /** Binds the controls and returns the function that shows the dialog. `showMessage` reports errors if the dialog cannot be loaded. */

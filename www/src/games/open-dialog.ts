@@ -1,7 +1,7 @@
 /** The dialog that opens a text, an address or a file. Loaded when it is first needed. */
 import { closeDone, closeOnBackdrop, showModal } from "../shell/dialog";
 import { make, showFieldError } from "../shell/dom";
-import { InputError } from "../text/input-error";
+import { InputError } from "../text/words";
 
 export interface OpenDialog {
   ask(): void;

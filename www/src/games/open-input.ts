@@ -6,7 +6,7 @@ import { read, survey } from "../game/read-pgn";
 import { type NamedPlayer, playerAddress, playerName } from "../players/player";
 import { fetchGame, fetchStudy } from "../sites/lichess";
 import { MissingError, type PlayedGame } from "../sites/request";
-import { InputError } from "../text/input-error";
+import { InputError } from "../text/words";
 import type { Library } from "./library";
 import { openedText, type Page } from "./notice";
 

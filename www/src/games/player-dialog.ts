@@ -1,8 +1,9 @@
 /** The games of a player of Lichess or Chess.com. Loaded when it is first opened. */
 import type { Color } from "chessops/types";
-import { loadOnce, reportInputError } from "../loading/load-once";
-import { lastPlayer, rememberPlayer } from "../players/last-player";
+import { loadOnce, reportInputError } from "../loading/loading";
 import {
+  lastPlayer,
+  rememberPlayer,
   enteredPlayer,
   type NamedPlayer,
   outcomeOf,
@@ -10,13 +11,11 @@ import {
   sideOf,
   SITES,
 } from "../players/player";
-import { PlayerGames } from "../players/player-games";
-import { openPlayerStore } from "../players/player-store";
+import { PlayerGames, openPlayerStore } from "../players/player-games";
 import { closeDone, createDialog, showModal } from "../shell/dialog";
 import { make } from "../shell/dom";
 import { MissingError, type PlayedGame } from "../sites/request";
-import { InputError } from "../text/input-error";
-import { day, plural } from "../text/units";
+import { InputError, day, plural } from "../text/words";
 import { GameList, type GameRow } from "./game-list";
 
 type Open = (game: PlayedGame, side: Color) => void;

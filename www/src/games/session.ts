@@ -1,24 +1,25 @@
 /** The game on the board, opened from a text, a file, an address, a link or the list. Updates the address bar and the list. */
 import { Game, type Node, path } from "../game/game";
-import { followNavigation, writeAddress } from "../link/address-bar";
 import {
+  followNavigation,
+  writeAddress,
   formatLink,
   outdatesLink,
   parseLink,
   shareLink,
   shortenLink,
 } from "../link/link";
-import { whenIdle } from "../loading/timing";
 import {
+  whenIdle,
   analysis,
   loadOnce,
   loadPart,
   reportInputError,
-} from "../loading/load-once";
+} from "../loading/loading";
 import type { NamedPlayer } from "../players/player";
 import type { PlayedGame } from "../sites/request";
 import type { State } from "../state/state";
-import { InputError } from "../text/input-error";
+import { InputError } from "../text/words";
 import { GameMenu } from "./game-menu";
 import type { Entry } from "./game-store";
 import { Library } from "./library";

@@ -3,7 +3,7 @@ import { copy, make, makeButton } from "../shell/dom";
 import { showDialog } from "../shell/dialog";
 import { download, fileName, toPgn } from "../game/write-pgn";
 import type { State } from "../state/state";
-import { messageOf } from "../text/input-error";
+import { messageOf } from "../text/words";
 
 /** Shows the dialog. `address` returns the link to the position; `annotated` adds the page's evaluations to a PGN. */
 export function showShare(

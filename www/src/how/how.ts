@@ -5,11 +5,11 @@ import { scoreText } from "../../../crate/js/shared/score.ts";
 import { explain, isOver } from "../database/client";
 import { famous } from "../games/famous-games";
 import { contentOf, Inspector } from "../inspector/inspector";
-import { fetchEarly } from "../loading/load-once";
+import { fetchEarly } from "../loading/loading";
 import { manifestUrl } from "../settings/settings";
 import { byId, make } from "../shell/dom";
 import { bindTheme, restrictConnections } from "../shell/page";
-import { duration, plural, size } from "../text/units";
+import { duration, plural, size } from "../text/words";
 
 const url = manifestUrl();
 restrictConnections(url);

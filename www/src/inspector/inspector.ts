@@ -2,7 +2,7 @@
 import "./inspector.css";
 import type { FetchedRange, Manifest, Stats } from "shelfish";
 import { make } from "../shell/dom";
-import { duration, plural, size } from "../text/units";
+import { duration, plural, size } from "../text/words";
 
 /** Number of reads that the list shows. */
 const MAX_ROWS = 50;

@@ -1,9 +1,9 @@
 /** The inspector of the board: a line with totals, and the panel that the line opens. */
 import type { FetchedRange } from "shelfish";
 import type { DatabaseClient } from "../database/client";
-import { whenIdle } from "../loading/timing";
+import { whenIdle } from "../loading/loading";
 import { byId } from "../shell/dom";
-import { plural, size } from "../text/units";
+import { plural, size } from "../text/words";
 import type { Inspector } from "./inspector";
 
 /** Shows the reads of a client's database in `host`. The panel loads after the first evaluation; earlier reads wait for it. */

@@ -8,7 +8,7 @@ import {
 } from "../../../crate/js/shared/score.ts";
 import type { DatabaseClient } from "../database/client";
 import { Game, type Node, type Step, steps, uci } from "../game/game";
-import { Reopenable } from "../loading/load-once";
+import { Reopenable } from "../loading/loading";
 import {
   bestScore,
   INACCURACY,

@@ -8,7 +8,7 @@ import { moveNumber, squares, type Step, steps, uci } from "../game/game";
 import { bestLine, knownLine } from "../score/known-score";
 import { make, makeButton } from "../shell/dom";
 import type { State } from "../state/state";
-import { plural } from "../text/units";
+import { plural } from "../text/words";
 import { Answers, type Question, type Verdict } from "./answer";
 
 /** The board of the page. */

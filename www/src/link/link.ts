@@ -4,9 +4,9 @@
  * `&side=black` turns the board.
  */
 import { makeUci, parseUci } from "chessops/util";
-import { clip, decodeUri, InputError } from "../text/input-error";
+import { clip, decodeUri, InputError } from "../text/words";
 import { positionOf } from "../game/fen";
-import { identify } from "../game/edit";
+import { identify } from "../game/identity";
 import {
   Game,
   isEmpty,
@@ -17,9 +17,8 @@ import {
   path,
 } from "../game/game";
 import type { Refused } from "../game/read-pgn";
-import { loadPart } from "../loading/load-once";
-import { lichessGame } from "./lichess-game";
-import { followAddress, writeAddress } from "./address-bar";
+import { loadPart } from "../loading/loading";
+import { lichessGame } from "./sites";
 import { byId } from "../shell/dom";
 import type { State } from "../state/state";
 
@@ -266,4 +265,43 @@ export function writeLinks(state: State): void {
 /** Writes a position to the link to the analysis board. */
 export function linkBoard(fragment: string): void {
   byId<HTMLAnchorElement>("analyse").href = `./${fragment && `#${fragment}`}`;
+}
+
+let timer = 0;
+/** Address that is to be written. Browsers refuse addresses that change too often. */
+let due: string | undefined;
+
+/** Writes the fragment (without "#") after a short delay; with `push`, immediately and as a new history entry. */
+export function writeAddress(fragment: string, push = false): void {
+  const url = fragment ? `#${fragment}` : location.pathname + location.search;
+  if (push) {
+    flush();
+    history.pushState(null, "", url);
+  } else {
+    due = url;
+    window.clearTimeout(timer);
+    timer = window.setTimeout(flush, 150);
+  }
+}
+
+/** Calls `restore` with the fragment, now and after each navigation or change of the address. */
+export function followAddress(restore: (fragment: string) => void): void {
+  followNavigation(restore);
+  restore(location.hash.slice(1));
+}
+
+/** Calls `restore` with the fragment after each navigation or change of the address. */
+export function followNavigation(restore: (fragment: string) => void): void {
+  window.addEventListener("pagehide", flush);
+  window.addEventListener("popstate", () => {
+    window.clearTimeout(timer);
+    due = undefined;
+    restore(location.hash.slice(1));
+  });
+}
+
+function flush(): void {
+  window.clearTimeout(timer);
+  if (due !== undefined) history.replaceState(null, "", due);
+  due = undefined;
 }

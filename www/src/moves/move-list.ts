@@ -1,7 +1,7 @@
 /** The move list: the main line in two columns with scores, comments and variations. */
 import { byId, make } from "../shell/dom";
 import { type Game, lineFrom, moveNumber, type Node } from "../game/game";
-import { glyphOf, markWords } from "../report/glyph";
+import { glyphOf, markWords } from "../report/judgment";
 import { bestScore } from "../score/known-score";
 import type { State } from "../state/state";
 

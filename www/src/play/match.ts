@@ -1,7 +1,7 @@
 /** A game between the user and the engine: side to move, clock and result, without a view. */
 import type { Color, NormalMove } from "chessops/types";
 import { opposite, parseUci } from "chessops/util";
-import { clip, InputError } from "../text/input-error";
+import { clip, InputError, plural } from "../text/words";
 import {
   ending,
   Game,
@@ -11,8 +11,7 @@ import {
   positionKey,
 } from "../game/game";
 import { positionOf } from "../game/fen";
-import { readObject, writeString } from "../storage/local-storage";
-import { plural } from "../text/units";
+import { readObject, writeString } from "../shell/dom";
 import {
   Clock,
   CONTROLS,

@@ -4,7 +4,7 @@ import { opposite } from "chessops/util";
 import { type Book, openBook } from "shelfish";
 import { winningChances } from "../../../crate/js/shared/score.ts";
 import { path, positionKey, steps, type Step } from "../game/game";
-import { loadOnce } from "../loading/load-once";
+import { loadOnce } from "../loading/loading";
 import { bookUrl } from "../settings/settings";
 import type { Match } from "./match";
 

@@ -1,22 +1,25 @@
 /** The page "Play": connects board, opponent, clock and moves. */
-import * as setup from "./setup";
-import * as sheet from "./sheet";
+import {
+  bindSetup,
+  bindSheet,
+  drawSheet,
+  fillSetup,
+  toggleSetup,
+} from "./setup";
 import type { NormalMove } from "chessops/types";
 import { opposite } from "chessops/util";
 import { Board } from "../board/board";
 import { byId, disable, make, showFieldError } from "../shell/dom";
 import { positionOf } from "../game/fen";
 import { Game, lineFrom, moveNumber, type Node } from "../game/game";
-import { bindKeys } from "../shell/keyboard";
-import { bindTheme, keepForOffline } from "../shell/page";
+import { bindKeys, bindTheme, keepForOffline } from "../shell/page";
 import { typedMove } from "../game/read-pgn";
 import { toPgn } from "../game/write-pgn";
 import { applyAppearance, load } from "../settings/settings";
 import { drawMaterial } from "../board/players";
 import { Match, restore, store, verdict } from "./match";
 import { Opponent } from "./opponent";
-import { decodeUri, messageOf } from "../text/input-error";
-import { day } from "../text/units";
+import { decodeUri, messageOf, day } from "../text/words";
 import { levelName, shown as time, type Terms } from "./terms";
 
 /** Milliseconds between two updates of the clock, and the limit below which a time is low. */
@@ -53,7 +56,7 @@ function show(node: Node): void {
     node === match?.node && (match.isMine || (!match.outcome && "later")),
   );
   board.arrows([], node.position);
-  if (match) sheet.draw(match.node, node);
+  if (match) drawSheet(match.node, node);
 }
 
 function showStatus(text: string): void {
@@ -84,7 +87,7 @@ function describe(): void {
 function updateControls(): void {
   const isOver = match?.outcome !== undefined;
   const left = document.activeElement?.closest("#setup, #during, #after");
-  setup.toggle(!match);
+  toggleSetup(!match);
   byId("game").hidden = !match;
   byId("during").hidden = isOver;
   byId("after").hidden = !isOver;
@@ -268,7 +271,7 @@ function chooseOpponent(): void {
   working.abort();
   const { terms } = match ?? {};
   match = undefined;
-  setup.fill(terms, terms?.fen ?? "");
+  fillSetup(terms, terms?.fen ?? "");
   showStatus("Choose an opponent.");
   preview(terms?.fen);
   clocks();
@@ -342,8 +345,8 @@ bindKeys({
   n: () => match?.outcome && chooseOpponent(),
   m: () => typed.select(),
 });
-sheet.bind(step);
-setup.bind(begin, preview);
+bindSheet(step);
+bindSetup(begin, preview);
 setInterval(tick, TICK);
 addEventListener("hashchange", start);
 start();
@@ -356,7 +359,7 @@ function start(): void {
   if (left && terms && asked === undefined) return begin(terms, left);
   const fen = decodeUri(asked ?? "").replaceAll("_", " ");
   chooseOpponent();
-  setup.fill(terms, fen);
+  fillSetup(terms, fen);
   try {
     preview(fen || undefined);
   } catch {

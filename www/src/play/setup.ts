@@ -1,9 +1,10 @@
-/** The form that starts a game. */
+/** The form that starts a game, and the list of its moves. */
 import type { Color } from "chessops/types";
-import { byId, showFieldError } from "../shell/dom";
-import { InputError } from "../text/input-error";
+import { byId, showFieldError, make, redraw } from "../shell/dom";
+import { InputError } from "../text/words";
 import { positionOf } from "../game/fen";
 import { CONTROLS, controlName, LEVELS, levelName, type Terms } from "./terms";
+import { moveNumber, type Node, path } from "../game/game";
 
 const form = byId<HTMLFormElement>("setup");
 const level = byId<HTMLSelectElement>("level");
@@ -18,7 +19,7 @@ let isChosen = false;
 const FIRST = 1200;
 
 /** Fills the form with the previous choices. */
-export function fill(terms: Terms | undefined, start: string): void {
+export function fillSetup(terms: Terms | undefined, start: string): void {
   level.replaceChildren(
     ...LEVELS.map(
       ([elo], index) =>
@@ -71,7 +72,7 @@ function suggest(side: Color): void {
 }
 
 /** Calls `start` with the chosen terms, and `show` with the position while the form is edited. */
-export function bind(
+export function bindSetup(
   start: (terms: Terms) => void,
   show: (fen: string | undefined) => void,
 ): void {
@@ -101,6 +102,46 @@ export function bind(
   });
 }
 
-export function toggle(isShown: boolean): void {
+export function toggleSetup(isShown: boolean): void {
   form.hidden = !isShown;
+}
+
+const sheet = byId("sheet");
+const shownNodes = new WeakMap<Element, Node>();
+
+/** Calls `go` with the node of a clicked move. */
+export function bindSheet(go: (node: Node) => void): void {
+  sheet.addEventListener("click", ({ target }) => {
+    const node = target instanceof Element ? shownNodes.get(target) : undefined;
+    if (node) go(node);
+  });
+}
+
+/** Draws the moves up to `last` and marks the move that is shown. */
+export function drawSheet(last: Node, shown: Node): void {
+  const items: HTMLLIElement[] = [];
+  for (const node of path(last).slice(1)) {
+    const { position } = node.parent ?? node;
+    const button = make("button", { type: "button" }, node.san);
+    if (node === shown) button.setAttribute("aria-current", "true");
+    shownNodes.set(button, node);
+    if (position.turn === "white" || items.length === 0)
+      items.push(make("li", {}, make("span", {}, moveNumber(position))));
+    const item = items.at(-1);
+    // If Black begins, the first row has no move of White.
+    if (
+      position.turn === "black" &&
+      items.length === 1 &&
+      item?.childElementCount === 1
+    )
+      item.append(make("span", {}, ""));
+    item?.append(button);
+  }
+  redraw(sheet, ...items);
+  const current = sheet.querySelector<HTMLElement>("[aria-current]");
+  if (current)
+    sheet.scrollTop =
+      current.offsetTop -
+      sheet.offsetTop -
+      (sheet.clientHeight - current.offsetHeight) / 2;
 }

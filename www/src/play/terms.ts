@@ -1,7 +1,7 @@
 /** The terms of a game: the engine's level, the user's colour, the clock and the start position. Times are in milliseconds. */
 import type { Color } from "chessops/types";
 import { opposite } from "chessops/util";
-import { clockText } from "../text/units";
+import { clockText } from "../text/words";
 
 /** Minutes for the game, and seconds added after each move. */
 export interface Control {

@@ -1,8 +1,9 @@
-/** Players of Lichess and Chess.com. */
+/** Players of Lichess and Chess.com, and the player whose games were shown last. */
 import type { Color } from "chessops/types";
 import { opposite } from "chessops/util";
 import type { PlayedGame, Range } from "../sites/request";
-import { InputError } from "../text/input-error";
+import { InputError } from "../text/words";
+import { readObject, writeString } from "../shell/dom";
 
 /** Sites with games by player, and their names. */
 export const SITES = { lichess: "Lichess", "chess.com": "Chess.com" } as const;
@@ -112,3 +113,18 @@ export const pointsOf = (
   result === "1/2-1/2"
     ? 0.5
     : Number((result === "1-0") === (side === "white"));
+
+const KEY = "player";
+
+/** Returns the last player, or `undefined`. */
+export function lastPlayer(): Player | undefined {
+  const { site, name } = readObject(KEY);
+  return (site === "lichess" || site === "chess.com") &&
+    typeof name === "string" &&
+    name !== ""
+    ? { site, name }
+    : undefined;
+}
+
+export const rememberPlayer = (player: Player): void =>
+  void writeString(KEY, JSON.stringify(player));

@@ -2,10 +2,16 @@
 import "./precedent.css";
 import { openBook, openDatabase, type Played } from "shelfish";
 import { bindMove, bindPreviewEnd, Board } from "../board/board";
-import { BookClient } from "../book/client";
-import { bindKeys, focusMove, moveKeys } from "../shell/keyboard";
+import { BookClient, StatusLine } from "../book/client";
 import { games, percent } from "../book/results";
-import { StatusLine } from "../book/status-line";
+import {
+  bindKeys,
+  focusMove,
+  moveKeys,
+  bindTheme,
+  keepForOffline,
+  restrictConnections,
+} from "../shell/page";
 import { DatabaseClient } from "../database/client";
 import { nameFamous, reference } from "../explorer/references";
 import {
@@ -17,9 +23,8 @@ import {
   type Step,
   uci,
 } from "../game/game";
-import { loadOpenings } from "../game/opening-names";
+import { loadOpenings, showOpening } from "../moves/openings";
 import { writeLinks } from "../link/link";
-import { showOpening } from "../moves/opening-label";
 import {
   applyAppearance,
   bookUrl,
@@ -27,9 +32,8 @@ import {
   manifestUrl,
 } from "../settings/settings";
 import { byId, disable, make } from "../shell/dom";
-import { bindTheme, keepForOffline, restrictConnections } from "../shell/page";
 import { State } from "../state/state";
-import { plural } from "../text/units";
+import { plural } from "../text/words";
 import { type Choice, choices, gameEnd, targets } from "./rules";
 
 /** Number of games that are named at the end of a game. */

@@ -5,7 +5,7 @@ import { makeSquare } from "chessops/util";
 import type { GameReference, Played } from "shelfish";
 import { absentText, games, type Limits } from "../book/results";
 import { ending, type Node, squares, type Step, steps } from "../game/game";
-import { plural } from "../text/units";
+import { plural } from "../text/words";
 
 export interface Choice {
   step: Step;

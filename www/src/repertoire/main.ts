@@ -4,7 +4,7 @@ import type { Color } from "chessops/types";
 import type { Played } from "shelfish";
 import { bindPreviewEnd } from "../board/board";
 import { explain } from "../database/client";
-import { bindKeys, moveKeys } from "../shell/keyboard";
+import { bindKeys, moveKeys, keepForOffline } from "../shell/page";
 import { setUpBookPage } from "../explorer/book-page";
 import {
   Game,
@@ -14,36 +14,37 @@ import {
   type Step,
   steps,
 } from "../game/game";
-import { loadOpenings } from "../game/opening-names";
-import { followAddress, writeAddress } from "../link/address-bar";
-import { formatLink, linkBoard } from "../link/link";
-import { loadOnce, reportInputError } from "../loading/load-once";
-import { throttle } from "../loading/timing";
-import { showOpening } from "../moves/opening-label";
-import { lastPlayer, rememberPlayer } from "../players/last-player";
-import { enteredPlayer, type Player } from "../players/player";
-import { openPlayerStore } from "../players/player-store";
+import { loadOpenings, showOpening } from "../moves/openings";
+import {
+  followAddress,
+  writeAddress,
+  formatLink,
+  linkBoard,
+} from "../link/link";
+import { loadOnce, reportInputError, throttle } from "../loading/loading";
+import {
+  lastPlayer,
+  rememberPlayer,
+  enteredPlayer,
+  type Player,
+} from "../players/player";
+import { openPlayerStore } from "../players/player-games";
 import { byId, make } from "../shell/dom";
-import { keepForOffline } from "../shell/page";
-import { InputError } from "../text/input-error";
-import { day, plural } from "../text/units";
+import { InputError, day, plural } from "../text/words";
 import {
   COUNTS,
   formatPlace,
   parsePlace,
   type Place,
   USUAL_COUNT,
-} from "./address";
-import { drawMistakes } from "./mistakes";
-import { lookUp, prepare, type Prepared } from "./preparation";
-import {
   keyOf,
   lineTo,
   type RepeatedMistake,
   repeatedMistakes,
   type Repertoire,
 } from "./repertoire";
-import { draw, fill } from "./table";
+import { drawMistakes, draw, fill } from "./table";
+import { lookUp, prepare, type Prepared } from "./preparation";
 import { Trainer } from "./trainer";
 
 const { database, book, state, board, keys } = setUpBookPage(play);
@@ -331,8 +332,7 @@ function restore(fragment: string): void {
     node = game.play(node, move);
   state.enter(game, node);
   if (isSame) turn();
-  else if (player)
-    void showPlayer(player, place.count);
+  else if (player) void showPlayer(player, place.count);
 }
 
 byId("form").addEventListener("submit", (event) => {

@@ -2,12 +2,10 @@
 import type { Color } from "chessops/types";
 import { type DatabaseClient, explain } from "../database/client";
 import { type Player, sideOf, SITES } from "../players/player";
-import { PlayerGames } from "../players/player-games";
-import type { PlayerStore } from "../players/player-store";
+import { PlayerGames, type PlayerStore } from "../players/player-games";
 import { type KnownScore, scoreOfAnswer } from "../score/known-score";
 import type { PlayedGame } from "../sites/request";
-import { InputError } from "../text/input-error";
-import { plural, size } from "../text/units";
+import { InputError, plural, size } from "../text/words";
 import { keysToLookUp, type Repertoire } from "./repertoire";
 
 /** Maximum number of positions that are looked up: the most played positions. */

@@ -1,7 +1,7 @@
 /** The Worker that reads games into repertoires. */
 import type { Analysis } from "shelfish/analysis";
 import { mainLine } from "../game/read-pgn";
-import { analysis } from "../loading/load-once";
+import { analysis } from "../loading/loading";
 import type { GameToRead, ReaderMessage } from "./preparation";
 import { RepertoireBuilder } from "./repertoire";
 

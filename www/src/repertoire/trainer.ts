@@ -13,7 +13,7 @@ import type { Question } from "../learn/answer";
 import { type QuestionBoard, Questions } from "../learn/questions";
 import { byId } from "../shell/dom";
 import type { State } from "../state/state";
-import { plural } from "../text/units";
+import { plural } from "../text/words";
 import { lineTo, type RepeatedMistake, type Repertoire } from "./repertoire";
 
 /** Days until a question of box 1, 2, … is asked again. */

@@ -1,7 +1,7 @@
 /** The graph of evaluations along the game. Unknown parts are hatched; the graph is also a slider. */
 import { byId, make } from "../shell/dom";
 import { moveNumber, type Node } from "../game/game";
-import { glyphOf, markWords } from "./glyph";
+import { glyphOf, markWords } from "./judgment";
 import { bestScore, type KnownScore, type Origin } from "../score/known-score";
 import type { Assessment, State } from "../state/state";
 

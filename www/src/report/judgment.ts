@@ -1,18 +1,89 @@
-/** The row that judges the last move, and the search of the next judged move. */
+/** Glyphs of moves, the row that judges the last move, and the search of the next judged move. */
+import { type Node, steps, variationOf } from "../game/game";
+import type { State } from "../state/state";
 import { bindPreviewEnd } from "../board/board";
 import { byId, make, makeButton } from "../shell/dom";
-import { type Node, steps, variationOf } from "../game/game";
 import { bestLine } from "../score/known-score";
 import { type LineActions, lineMoves } from "../evaluation/lines";
-import type { State } from "../state/state";
-import { capitalised } from "../text/units";
-import {
-  type Glyph,
-  glyphOf,
-  type GoodMark,
-  type Kind,
-  markWords,
-} from "./glyph";
+import { capitalised } from "../text/words";
+
+/** The kinds of bad moves, from minor to severe. */
+export const KINDS = ["inaccuracy", "mistake", "blunder"] as const;
+
+export type Kind = (typeof KINDS)[number];
+
+/** The plural of each kind. */
+export const MANY = {
+  inaccuracy: "inaccuracies",
+  mistake: "mistakes",
+  blunder: "blunders",
+} as const;
+
+/** The marks of good moves. */
+export const MARKS = ["great", "only"] as const;
+
+export type GoodMark = (typeof MARKS)[number];
+
+/** Signs and words of the marks. */
+const MARKED: Record<GoodMark, readonly [sign: string, words: string]> = {
+  great: ["!", "Great move: the only move that keeps the result"],
+  only: ["□", "Only move: every other move loses much"],
+};
+
+const GLYPHS = ["", "!", "?", "!!", "??", "!?", "?!"];
+const SIGNS: Record<Kind, string> = {
+  inaccuracy: "?!",
+  mistake: "?",
+  blunder: "??",
+};
+const BY_SIGN: Record<string, Kind> = {
+  "?!": "inaccuracy",
+  "?": "mistake",
+  "??": "blunder",
+};
+
+/** The glyph of a move. */
+export interface Glyph {
+  text: string;
+  /** The kind of bad move. */
+  kind?: Kind;
+  /** The mark of a good move. */
+  mark?: GoodMark;
+  byAuthor: boolean;
+  /** Whether deeper searches may change the judgment. */
+  isProvisional: boolean;
+}
+
+/** Returns the glyph of a move. */
+export function glyphOf(node: Node, state: State): Glyph {
+  const nag = node.notes.nags.find((nag) => nag >= 1 && nag <= 6);
+  if (nag !== undefined)
+    return {
+      text: GLYPHS[nag] ?? "",
+      kind: BY_SIGN[GLYPHS[nag] ?? ""],
+      byAuthor: true,
+      isProvisional: false,
+    };
+  const move = state.moveReport(node);
+  const kind = move?.judgment ?? undefined;
+  const mark = move?.mark ?? undefined;
+  if (!kind && mark)
+    return {
+      text: MARKED[mark][0],
+      mark,
+      byAuthor: false,
+      isProvisional: false,
+    };
+  return {
+    text: kind ? SIGNS[kind] : "",
+    kind,
+    byAuthor: false,
+    isProvisional: kind !== undefined && !move?.settled,
+  };
+}
+
+/** Returns the meaning of a mark. */
+export const markWords = (mark: GoodMark): string => MARKED[mark][1];
 
 /** Says whether the engine checks a provisional judgment. */
 const provisional = ({ progress }: State): string =>

@@ -1,13 +1,19 @@
 /** The report of the game: accuracy, average loss and bad moves of each player, and the progress of its analysis. */
-import { capitalised, plural } from "../text/units";
-import { byId, make, makeButton, redraw } from "../shell/dom";
-import { type GoodMark, type Kind, KINDS, MANY, MARKS } from "./glyph";
-import { countOf } from "./graph";
-import { nextOf } from "./judgment";
-import type { Reporter } from "./reporter";
-import { surname } from "../game/player-names";
-import { change, NODES, type Settings } from "../settings/settings";
 import "../style/parts.css";
+import { capitalised, plural } from "../text/words";
+import { byId, make, makeButton, redraw } from "../shell/dom";
+import {
+  type GoodMark,
+  type Kind,
+  KINDS,
+  MANY,
+  MARKS,
+  nextOf,
+} from "./judgment";
+import { countOf } from "./graph";
+import type { Reporter } from "./reporter";
+import { surname } from "../game/identity";
+import { change, NODES, type Settings } from "../settings/settings";
 import type { Report } from "shelfish/analysis";
 import type { Assessment, State } from "../state/state";
 

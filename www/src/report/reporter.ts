@@ -14,10 +14,9 @@ import { MAX_TABLE_PIECES, scoreText } from "../../../crate/js/shared/score.ts";
 import type { EndgameLookups } from "../evaluation/endgame-lookups";
 import type { Lookups } from "../evaluation/lookups";
 import { movesOf, type Node, positionKey } from "../game/game";
-import { analysis, Reopenable } from "../loading/load-once";
-import { throttle } from "../loading/timing";
+import { analysis, Reopenable, throttle } from "../loading/loading";
 import type { Assessment, State } from "../state/state";
-import { InputError } from "../text/input-error";
+import { InputError } from "../text/words";
 
 /** Milliseconds without a change of the main line before its analysis begins. */
 const REST = 60;

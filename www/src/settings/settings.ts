@@ -1,5 +1,5 @@
 /** The settings, stored in this browser. */
-import { readObject, writeString } from "../storage/local-storage";
+import { readObject, writeString } from "../shell/dom";
 
 export const BOARDS = ["brown", "green", "blue", "grey"] as const;
 

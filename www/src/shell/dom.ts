@@ -1,4 +1,5 @@
-/** Helpers for the DOM. */
+/** Helpers for the DOM and for JSON in local storage, which browsers may forbid. */
+
 /** Returns the element with this id. The page must contain it. */
 export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   const element = document.getElementById(id);
@@ -110,6 +111,28 @@ export const isField = (target: EventTarget | null): boolean =>
 export async function copy(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns a stored object; an empty object if the object is missing or cannot be read. */
+export function readObject(key: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(localStorage.getItem(key) ?? "{}");
+    return typeof value === "object" && value !== null
+      ? (value as Record<string, unknown>)
+      : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Stores a string. Returns false if storage is forbidden or full. */
+export function writeString(key: string, value: string): boolean {
+  try {
+    localStorage.setItem(key, value);
     return true;
   } catch {
     return false;

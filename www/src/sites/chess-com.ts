@@ -1,6 +1,6 @@
 /** Fetches games from the published data of Chess.com, which needs no login (https://www.chess.com/news/view/published-data-api). */
 import { chessComUrl } from "../shell/page";
-import { InputError } from "../text/input-error";
+import { InputError } from "../text/words";
 import {
   isObject,
   type Participant,

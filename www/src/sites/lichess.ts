@@ -2,7 +2,7 @@
 import type { Game } from "../game/game";
 import { read } from "../game/read-pgn";
 import { lichessUrl } from "../shell/page";
-import { InputError } from "../text/input-error";
+import { InputError } from "../text/words";
 import {
   isObject,
   type Participant,

@@ -1,6 +1,5 @@
 /** Requests to the public APIs of Lichess and Chess.com, and the games that they list. The size of an answer and the time without progress are limited. */
-import { InputError } from "../text/input-error";
-import { size } from "../text/units";
+import { InputError, size } from "../text/words";
 
 /** Milliseconds without a byte after which a request fails. */
 const TIMEOUT = 15_000;

@@ -5,7 +5,7 @@ import type { Evaluated } from "shelfish/engine";
 import type { EndgameResult } from "shelfish/endgames";
 import { deeperResult } from "../../../crate/js/shared/score.ts";
 import type { Explanation } from "../database/client";
-import { arrange } from "../game/edit";
+import { arrange } from "../game/identity";
 import { Game, type Node, type Step, variationOf } from "../game/game";
 
 /** The parts of the state that have changed. */

@@ -1,5 +1,5 @@
 /** Compresses texts for links (deflate, base64url). Loaded when a link needs it. */
-import { InputError } from "./input-error";
+import { InputError } from "./words";
 
 /** Maximum size of a decompressed text. */
 const MAX_BYTES = 2_000_000;

@@ -1,5 +1,5 @@
-/** What is loaded or opened once, when it is needed. */
-import { InputError } from "../text/input-error";
+/** What is loaded or opened once, when it is needed, and when work runs. */
+import { InputError } from "../text/words";
 
 /** Returns a function that runs `work` at its first call and returns the same promise afterwards. After a failure the next call tries again. */
 export function loadOnce<T>(work: () => Promise<T>): () => Promise<T> {
@@ -73,4 +73,45 @@ export function fetchEarly(url: string, init: RequestInit): Promise<Response> {
   const response = globalThis.early?.[url];
   delete globalThis.early?.[url];
   return response ?? fetch(url, init);
+}
+
+/** Returns a function that calls `work` with the newest value, at most once per interval; urgent values at once. */
+export function throttle<T>(
+  milliseconds: number,
+  work: (value: T) => void,
+): (value: T, isUrgent?: boolean) => void {
+  let last = -Infinity;
+  let timer = 0;
+  return (value, isUrgent = false) => {
+    window.clearTimeout(timer);
+    const run = () => {
+      last = performance.now();
+      work(value);
+    };
+    const wait = last + milliseconds - performance.now();
+    if (isUrgent || wait <= 0) run();
+    else timer = window.setTimeout(run, wait);
+  };
+}
+
+/** Calls `work` when the page is idle, after half a second at the latest. */
+export function whenIdle(work: () => void): void {
+  // Safari has no `requestIdleCallback`.
+  if ("requestIdleCallback" in window)
+    window.requestIdleCallback(work, { timeout: 500 });
+  else setTimeout(work, 50);
+}
+
+/** Waits for the next task, so that the browser can paint and handle clicks before it. */
+export const nextTask = (): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve));
+
+/** Calls `change` whenever `element` becomes visible in the window or is not visible any more. */
+export function whenVisible(
+  element: Element,
+  change: (isVisible: boolean) => void,
+): void {
+  new IntersectionObserver((entries) =>
+    change(entries.some(({ isIntersecting }) => isIntersecting)),
+  ).observe(element);
 }
