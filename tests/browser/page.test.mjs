@@ -199,38 +199,6 @@ test("an illegal typed move is reported at its field, and after a legal move the
   assert.equal(await current(page), "e4");
 });
 
-test("the list of continuations is sorted by score, and a click plays a continuation", async (t) => {
-  const page = await shelf.page(t, { ...SITE, context: DESK });
-  await page.getByRole("button", { name: "Moves from here" }).click();
-  await at(page, "continuation").first().waitFor();
-  // The best move of the position's own evaluation is the first, then other moves by score, then moves with shallow evaluations.
-  const rows = await page.locator("#continuations li").evaluateAll((rows) =>
-    rows.map((row) => ({
-      score: Number(row.querySelector(".move-score")?.textContent),
-      isShallow: /shallow/.test(row.textContent ?? ""),
-    })),
-  );
-  assert.ok(rows.length > 1);
-  const others = rows.slice(1);
-  assert.deepEqual(
-    others,
-    [...others].sort(
-      (a, b) => Number(a.isShallow) - Number(b.isShallow) || b.score - a.score,
-    ),
-  );
-  await reads(page, "continuations", /\d+ of 20 legal moves/);
-  const san = await page.locator("#continuations .san").first().textContent();
-  assert.equal(
-    san,
-    await page.locator("#lines ol > li .line button").first().textContent(),
-    "the headline has the same best move",
-  );
-  await at(page, "continuation").first().hover();
-  await page.locator("#board .cg-shapes line").waitFor({ state: "attached" });
-  await at(page, "continuation").first().click();
-  assert.equal(await current(page), san);
-});
-
 test("the graph is a slider for keys and clicks with a text for each position, and unknown positions are hatched", async (t) => {
   const page = await shelf.page(t, SITE);
   // The sample contains only the opening.

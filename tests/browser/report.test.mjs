@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { findings } from "./support/axe.mjs";
 import * as shelf from "./support/shelf.mjs";
 import { at, withoutEngine } from "./support/page.mjs";
-import { reads, until } from "./support/until.mjs";
+import { reads } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -88,40 +88,4 @@ test("the engine marks the only move that keeps the win, in the list, the report
     /every other legal move loses at least 0\.2 winning chances/,
   );
   assert.deepEqual(await findings(page), []);
-});
-
-test("moves of a variation are judged when they are walked, and count in no figure", async (t) => {
-  const settings = () => localStorage.setItem("settings", '{"nodes":20000}');
-  const page = await shelf.page(t, {
-    path: pgn("1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5"),
-    before: settings,
-  });
-  await reads(page, "filling", /Complete/);
-  const figures = () => page.locator("#report table").textContent();
-  const earlier = await figures();
-  await page.keyboard.press("End");
-  await page.keyboard.press("ArrowLeft");
-  await at(page, "move-input").fill("Nd4");
-  await at(page, "move-input").press("Enter");
-  await at(page, "move-input").blur();
-  // The engine searches a position only while the position is on the board.
-  const first = page.locator("[data-testid=variation-move]", {
-    hasText: "Nd4",
-  });
-  await until(async () => /\.\d\d/.test((await first.textContent()) ?? ""));
-  await at(page, "move-input").fill("Ba6");
-  await at(page, "move-input").press("Enter");
-  const blunder = page.locator("[data-testid=variation-move]", {
-    hasText: "Ba6",
-  });
-  await until(
-    async () => (await blunder.locator(".glyph").textContent()) === "??",
-  );
-  await reads(page, "judgment", /Blunder/);
-  assert.ok(
-    await at(page, "remove").isVisible(),
-    "the variation can still be deleted",
-  );
-  assert.equal(await figures(), earlier);
-  assert.equal(await at(page, "white-blunder").count(), 0);
 });

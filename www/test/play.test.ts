@@ -4,20 +4,18 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { materialOf } from "../src/board/players";
 import { positionOf } from "../src/game/fen";
 import { Match, restore, store } from "../src/play/match";
-import { Clock, shown, type Terms } from "../src/play/terms";
+import type { Terms } from "../src/play/terms";
 import { toPgn } from "../src/game/write-pgn";
 
 const DATE = "2026.01.01";
-const match = (
-  terms: Partial<Terms> = {},
-  kept?: ConstructorParameters<typeof Match>[2],
-) => new Match({ side: "white", elo: 1200, ...terms }, DATE, kept);
+const match = (terms: Partial<Terms> = {}) =>
+  new Match({ side: "white", elo: 1200, ...terms }, DATE);
 
-function play(at: Match, moves: string, now = 0): Match {
+function play(at: Match, moves: string): Match {
   for (const text of moves.split(" ")) {
     const move = parseUci(text);
     if (!move || !isNormal(move)) throw new Error(text);
-    expect(at.play(move, now), text).toBe(true);
+    expect(at.play(move), text).toBe(true);
   }
   return at;
 }
@@ -48,38 +46,6 @@ describe("material", () => {
   });
 });
 
-describe("a clock", () => {
-  it("takes the time of the side to move, and adds the increment after its move", () => {
-    const clock = new Clock({ minutes: 1, increment: 2 });
-    clock.start("white", 1_000);
-    expect([clock.left("white", 4_000), clock.left("black", 4_000)]).toEqual([
-      57_000, 60_000,
-    ]);
-    clock.press(11_000);
-    expect([clock.left("white", 21_000), clock.left("black", 21_000)]).toEqual([
-      52_000, 50_000,
-    ]);
-    clock.stop(21_000);
-    expect([clock.left("black", 90_000), clock.running]).toEqual([
-      50_000,
-      undefined,
-    ]);
-  });
-
-  it("is never negative, and shows tenths at the end", () => {
-    const clock = new Clock({ minutes: 1, increment: 0 });
-    clock.start("black", 0);
-    expect(clock.left("black", 61_000)).toBe(0);
-    expect([
-      shown(0),
-      shown(9_990),
-      shown(10_000),
-      shown(59_001),
-      shown(3_600_000),
-    ]).toEqual(["0.0", "9.9", "0:10", "1:00", "1:00:00"]);
-  });
-});
-
 describe("a game against the engine", () => {
   it("ends by mate, and its PGN has the players and the result", () => {
     const over = play(match(), "f2f3 e7e5 g2g4 d8h4");
@@ -87,7 +53,7 @@ describe("a game against the engine", () => {
     expect(toPgn(over.game)).toMatch(
       /\[White "You"\]\n\[Black "Shelfish \(Casual player, 1200\)"\]\n\[Result "0-1"\]/,
     );
-    expect(over.play({ from: 8, to: 16 }, 0)).toBe(false);
+    expect(over.play({ from: 8, to: 16 })).toBe(false);
   });
 
   it.each([
@@ -119,13 +85,13 @@ describe("a game against the engine", () => {
     play(game, "e2e4");
     expect([game.isMine, game.canTakeBack]).toEqual([true, false]);
     play(game, "e7e5 g1f3");
-    game.takeBack(0);
+    game.takeBack();
     expect([game.moves, game.isMine]).toEqual([["e2e4"], true]);
     play(game, "e7e5");
-    game.takeBack(0);
+    game.takeBack();
     expect(game.moves).toEqual(["e2e4"]);
     const lost = play(match(), "f2f3 e7e5 g2g4 d8h4");
-    lost.takeBack(0);
+    lost.takeBack();
     expect([lost.outcome, lost.moves, lost.isMine]).toEqual([
       undefined,
       ["f2f3", "e7e5"],
@@ -133,39 +99,9 @@ describe("a game against the engine", () => {
     ]);
   });
 
-  it("starts the clock after both have moved, and is lost on time", () => {
-    const game = play(
-      match({ control: { minutes: 1, increment: 0 } }),
-      "e2e4",
-      5_000,
-    );
-    expect(game.clock?.running).toBeUndefined();
-    play(game, "e7e5", 6_000);
-    expect([game.flag(65_999), game.outcome]).toEqual([false, undefined]);
-    expect([game.flag(66_000), game.outcome]).toEqual([
-      true,
-      { result: "0-1", reason: "You ran out of time" },
-    ]);
-    // It ends once.
-    expect(game.flag(66_100)).toBe(false);
-    const bare = play(
-      match({
-        fen: "4k3/8/8/8/8/8/8/4K2R w - - 0 1",
-        control: { minutes: 1, increment: 0 },
-      }),
-      "h1h2 e8e7",
-      0,
-    );
-    bare.flag(60_000);
-    expect(bare.outcome).toEqual({
-      result: "1/2-1/2",
-      reason: "You ran out of time, but the opponent cannot mate",
-    });
-  });
-
   it("can be resigned", () => {
     const game = match({ side: "black" });
-    game.resign(0);
+    game.resign();
     expect(game.outcome).toEqual({ result: "1-0", reason: "You resigned" });
   });
 });
@@ -180,33 +116,20 @@ describe("a game after the page was closed", () => {
     return kept;
   }
 
-  it("continues with its moves, terms and clock", () => {
+  it("continues with its moves and terms", () => {
     storage();
-    const control = { minutes: 3, increment: 2 };
-    const game = play(
-      match({ side: "black", control, elo: undefined }),
-      "e2e4 e7e5",
-      0,
-    );
-    play(game, "g1f3", 10_000);
-    store(game, 15_000);
+    const game = match({ side: "black", elo: undefined });
+    store(play(game, "e2e4 e7e5 g1f3"));
     const { match: again, terms } = restore(DATE);
-    expect(terms).toEqual({ side: "black", elo: undefined, control });
-    expect([
-      again?.moves,
-      again?.clock?.left("white", 99),
-      again?.clock?.left("black", 99),
-    ]).toEqual([["e2e4", "e7e5", "g1f3"], 172_000, 175_000]);
-    expect(again?.clock?.running).toBeUndefined();
-    again?.resume(0);
-    expect(again?.clock?.running).toBe("black");
+    expect(terms).toEqual({ side: "black", elo: undefined });
+    expect(again?.moves).toEqual(["e2e4", "e7e5", "g1f3"]);
   });
 
   it("keeps only its terms after its end", () => {
     storage();
-    store(play(match(), "f2f3 e7e5 g2g4 d8h4"), 0);
+    store(play(match(), "f2f3 e7e5 g2g4 d8h4"));
     expect(restore(DATE)).toEqual({
-      terms: { side: "white", elo: 1200, control: undefined },
+      terms: { side: "white", elo: 1200 },
     });
   });
 

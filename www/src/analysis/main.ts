@@ -10,7 +10,6 @@ import { EvaluationPanel } from "../evaluation/evaluation-panel";
 import type { GameParts } from "./game-parts";
 import { Game, type Node } from "../game/game";
 import type { LineActions } from "../evaluation/lines";
-import { mountInspector } from "../inspector/mount";
 import {
   bindKeys,
   bindTheme,
@@ -47,7 +46,10 @@ applyAppearance(settings);
 const client = new DatabaseClient(manifestUrl());
 const tables = endgamesUrl();
 restrictConnections(client.url, bookUrl(), tables);
-mountInspector(byId("traffic"), client);
+client.onAnswer = ({ bytes, requests }) => {
+  byId("totals").textContent =
+    `${size(bytes)}, ${plural(requests, "request")}, no server`;
+};
 // The module and the manifest load in parallel with the setup. The first lookup reports a failure.
 client.open().then(describeDatabase, () => {});
 
@@ -295,9 +297,9 @@ function judgmentKeys(): Record<string, () => void> {
 
 function describeDatabase(): void {
   if (!client.manifest) return;
-  const { positions, evaluations, bytes } = client.manifest;
+  const { positions, bytes } = client.manifest;
   byId("database").textContent =
-    `${plural(positions, "position")}, ${plural(evaluations, "evaluation")}, ${size(bytes)}`;
+    `${plural(positions, "position")}, ${size(bytes)}`;
 }
 
 if (isEmpty) state.enter(new Game());

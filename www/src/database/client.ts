@@ -1,7 +1,6 @@
 /** Access to the database. It is opened when first needed, and again after a failure. Every answer comes with its cost. */
 import {
   type Database,
-  type FetchedRange,
   openDatabase,
   type PositionEval,
   ShelfishError,
@@ -19,11 +18,8 @@ export interface Explanation {
 export class DatabaseClient {
   /** The database's manifest, once the database is open. */
   manifest: Database["manifest"] | undefined;
-  /** Called after each read. */
-  onRequest: ((request: FetchedRange) => void) | undefined;
   /** Called with the database's counters after each lookup. */
-  onAnswer:
-    ((stats: Stats, manifest: Database["manifest"]) => void) | undefined;
+  onAnswer: ((stats: Stats) => void) | undefined;
 
   /** `url` is the manifest's URL, `opener` the function of the package that opens the database. */
   constructor(
@@ -33,10 +29,7 @@ export class DatabaseClient {
 
   /** Opens the database. After a failure the next call tries again. */
   readonly open = loadOnce(async () => {
-    const database = await this.opener(this.url, {
-      ...OPEN_OPTIONS,
-      onRequest: (request: FetchedRange) => this.onRequest?.(request),
-    });
+    const database = await this.opener(this.url, OPEN_OPTIONS);
     this.manifest = database.manifest;
     return database;
   });
@@ -86,7 +79,7 @@ export class DatabaseClient {
     work: () => Promise<T>,
   ): Promise<[T, Cost]> {
     const answer = await metered(database, work);
-    if (this.manifest) this.onAnswer?.(database.stats(), this.manifest);
+    this.onAnswer?.(database.stats());
     return answer;
   }
 }

@@ -12,7 +12,15 @@ export function looksLikeFen(text: string): boolean {
 /** Returns the position of a FEN. Throws an `InputError`. */
 export function positionOf(fen: string): Position {
   const setup = parseFen(fen);
-  if (setup.isErr) throw new InputError(fenError(setup.error.message, fen));
+  if (setup.isErr) {
+    const [at, name, usual] = FIELDS[setup.error.message] ?? [
+      6,
+      "text after six fields",
+      "absent",
+    ];
+    const found = clip(fen.split(/[\s_]+/)[at]);
+    throw new InputError(`FEN, ${name}: “${found}” should be ${usual}.`);
+  }
   if (setup.value.pockets || setup.value.remainingChecks)
     throw new InputError(
       "This FEN is of a chess variant; only standard chess and Chess960 are known here.",
@@ -20,62 +28,32 @@ export function positionOf(fen: string): Position {
   const position = Chess.fromSetup(setup.value);
   if (position.isErr)
     throw new InputError(
-      positionError(position.error.message, setup.value.turn),
+      SETUPS[position.error.message] ?? "This position cannot be played on.",
     );
   return position.value;
 }
 
-function fenError(code: string, fen: string): string {
-  const [board = "", turn, castling, enPassant, halfmoves, fullmoves] =
-    fen.split(/[\s_]+/);
-  switch (code) {
-    case InvalidFen.Turn:
-      return `FEN, side to move: “${clip(turn)}” should be w or b.`;
-    case InvalidFen.Castling:
-      return `FEN, castling: “${clip(castling)}” should be -, or letters such as KQkq.`;
-    case InvalidFen.EpSquare:
-      return `FEN, en passant: “${clip(enPassant)}” should be - or a square such as e3.`;
-    case InvalidFen.Halfmoves:
-      return `FEN, half-move clock: “${clip(halfmoves)}” should be a number.`;
-    case InvalidFen.Fullmoves:
-      return `FEN, move number: “${clip(fullmoves)}” should be a number.`;
-    case InvalidFen.Board:
-    case InvalidFen.Pockets:
-      return `FEN, board: ${boardError(board)}.`;
-    default:
-      return "FEN: there is more text than its six fields.";
-  }
-}
+const BOARD = [0, "board", "eight ranks of eight squares"] as const;
+/** The wrong field by the error: its number, its name, and what it should be. */
+const FIELDS: Record<
+  string,
+  readonly [at: number, name: string, usual: string]
+> = {
+  [InvalidFen.Board]: BOARD,
+  [InvalidFen.Pockets]: BOARD,
+  [InvalidFen.Turn]: [1, "side to move", "w or b"],
+  [InvalidFen.Castling]: [2, "castling", "-, or letters such as KQkq"],
+  [InvalidFen.EpSquare]: [3, "en passant", "- or a square such as e3"],
+  [InvalidFen.Halfmoves]: [4, "half-move clock", "a number"],
+  [InvalidFen.Fullmoves]: [5, "move number", "a number"],
+};
 
-function boardError(board: string): string {
-  const ranks = board.split("/");
-  const alien = [...board].find((letter) => !/[pnbrqkPNBRQK1-8/]/.test(letter));
-  if (alien)
-    return `“${alien}” is neither a piece (pnbrqk PNBRQK) nor a number of empty squares (1 to 8)`;
-  if (ranks.length !== 8) return `it has ${ranks.length} ranks instead of 8`;
-  for (const [index, rank] of ranks.entries()) {
-    const width = [...rank].reduce(
-      (sum, letter) => sum + (Number(letter) || 1),
-      0,
-    );
-    if (width !== 8)
-      return `rank ${8 - index} (“${rank}”) has ${width} squares instead of 8`;
-  }
-  return "it cannot be read";
-}
-
-function positionError(code: string, turn: string): string {
-  const side = turn === "white" ? "White" : "Black";
-  switch (code) {
-    case IllegalSetup.Empty:
-      return "The board is empty.";
-    case IllegalSetup.Kings:
-      return "Each side needs exactly one king.";
-    case IllegalSetup.OppositeCheck:
-      return `It is ${side}’s move, but the other king is in check already.`;
-    case IllegalSetup.PawnsOnBackrank:
-      return "There is a pawn on the first or the last rank.";
-    default:
-      return "This position cannot be played on.";
-  }
-}
+/** Why no game can start from a position. */
+const SETUPS: Record<string, string> = {
+  [IllegalSetup.Empty]: "The board is empty.",
+  [IllegalSetup.Kings]: "Each side needs exactly one king.",
+  [IllegalSetup.OppositeCheck]:
+    "The side that is not to move is in check already.",
+  [IllegalSetup.PawnsOnBackrank]:
+    "There is a pawn on the first or the last rank.",
+};

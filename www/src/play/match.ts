@@ -1,6 +1,6 @@
-/** A game between the user and the engine: side to move, clock and result, without a view. */
-import type { Color, NormalMove } from "chessops/types";
-import { opposite, parseUci } from "chessops/util";
+/** A game between the user and the engine: side to move and result, without a view. */
+import type { NormalMove } from "chessops/types";
+import { parseUci } from "chessops/util";
 import { clip, InputError, plural } from "../text/words";
 import {
   ending,
@@ -12,14 +12,7 @@ import {
 } from "../game/game";
 import { positionOf } from "../game/fen";
 import { readObject, writeString } from "../shell/dom";
-import {
-  Clock,
-  CONTROLS,
-  type Left,
-  LEVELS,
-  levelName,
-  type Terms,
-} from "./terms";
+import { LEVELS, levelName, type Terms } from "./terms";
 
 /** The result of a game with its reason. */
 export interface GameResult {
@@ -30,49 +23,34 @@ export interface GameResult {
 
 export class Match {
   readonly game: Game;
-  readonly clock: Clock | undefined;
   readonly #headers: Map<string, string>;
   #node: Node;
   #outcome: GameResult | undefined;
 
   /**
-   * Creates a game; `date` is "2026.11.22". A game that is continued has moves in UCI and clocks, which stand still until `resume`. Throws an
-   * `InputError` for an invalid FEN or an illegal move.
+   * Creates a game; `date` is "2026.11.22". A game that is continued has moves in UCI. Throws an `InputError` for an invalid FEN or an illegal move.
    */
   constructor(
     readonly terms: Terms,
     date: string,
-    kept?: {
-      moves: readonly string[];
-      left?: Left | undefined;
-    },
+    kept: readonly string[] = [],
   ) {
     const engine = `Shelfish (${levelName(terms.elo)})`;
     const [white, black] =
       terms.side === "white" ? ["You", engine] : [engine, "You"];
-    const { control } = terms;
     this.#headers = new Map([
       ["Event", "Game against the engine"],
       ["Date", date],
       ["White", white],
       ["Black", black],
       ["Result", "*"],
-      ...(control
-        ? [
-            [
-              "TimeControl",
-              `${Math.round(control.minutes * 60)}+${control.increment}`,
-            ] as const,
-          ]
-        : []),
     ]);
     this.game = new Game(
       terms.fen === undefined ? undefined : positionOf(terms.fen),
       this.#headers,
     );
-    this.clock = control && new Clock(control, kept?.left);
     this.#node = this.game.root;
-    for (const text of kept?.moves ?? []) {
+    for (const text of kept) {
       const move = parseUci(text);
       if (!move || !this.#node.position.isLegal(move))
         throw new InputError(
@@ -103,23 +81,12 @@ export class Match {
   }
 
   /** Plays a move. Returns false if it is illegal or the game is over. */
-  play(move: NormalMove, now: number): boolean {
+  play(move: NormalMove): boolean {
     if (this.#outcome || !this.#node.position.isLegal(move)) return false;
-    const { clock } = this;
     this.#node = this.game.play(this.#node, move);
-    // The clock starts after both sides have moved.
-    if (clock?.running) clock.press(now);
     this.#judge();
-    if (this.#outcome) clock?.stop(now);
-    else if (!clock?.running) this.resume(now);
     this.game.sourcePlies = this.#node.ply;
     return true;
-  }
-
-  /** Starts the clock of a game that is continued. */
-  resume(now: number): void {
-    if (!this.#outcome && this.#node.ply >= 2)
-      this.clock?.start(this.#node.position.turn, now);
   }
 
   /** Whether the user has a move to take back. */
@@ -130,7 +97,7 @@ export class Match {
   }
 
   /** Returns to the user's last turn. */
-  takeBack(now: number): void {
+  takeBack(): void {
     if (!this.canTakeBack) return;
     let node = this.#node.parent;
     while (node?.parent && node.position.turn !== this.terms.side)
@@ -140,43 +107,16 @@ export class Match {
     this.#node = node;
     this.game.sourcePlies = node.ply;
     this.#end(undefined);
-    const { clock } = this;
-    if (clock?.running) clock.start(node.position.turn, now);
   }
 
-  resign(now: number): void {
-    this.#conclude(won(opposite(this.terms.side)), "You resigned", now);
+  resign(): void {
+    const result = this.terms.side === "white" ? "0-1" : "1-0";
+    if (!this.#outcome) this.#end({ result, reason: "You resigned" });
   }
 
-  agreeDraw(now: number): void {
-    this.#conclude("1/2-1/2", "Draw by agreement", now);
-  }
-
-  #conclude(result: GameResult["result"], reason: string, now: number): void {
-    if (this.#outcome) return;
-    this.#end({ result, reason });
-    this.clock?.stop(now);
-  }
-
-  /** Ends the game if the side to move has no time left. Returns whether it ended. */
-  flag(now: number): boolean {
-    const side = this.clock?.running;
-    if (!side || this.#outcome || (this.clock?.left(side, now) ?? 1) > 0)
-      return false;
-    const cannotWin = this.#node.position.hasInsufficientMaterial(
-      opposite(side),
-    );
-    const reason = `${side === this.terms.side ? "You" : "The engine"} ran out of time`;
-    this.#end(
-      cannotWin
-        ? {
-            result: "1/2-1/2",
-            reason: `${reason}, but the opponent cannot mate`,
-          }
-        : { result: won(opposite(side)), reason },
-    );
-    this.clock?.stop(now);
-    return true;
+  agreeDraw(): void {
+    const reason = "Draw by agreement";
+    if (!this.#outcome) this.#end({ result: "1/2-1/2", reason });
   }
 
   #judge(): void {
@@ -206,8 +146,6 @@ export class Match {
   }
 }
 
-const won = (side: Color): "1-0" | "0-1" => (side === "white" ? "1-0" : "0-1");
-
 /** Returns who won, how, after how many moves, and against whom. `text` is empty before the end. */
 export function verdict({ node, outcome, terms }: Match): {
   title: string;
@@ -231,16 +169,8 @@ const KEY = "play";
 const MOST_MOVES = 1_200;
 
 /** Stores the game, or only its terms after its end. */
-export function store(match: Match, now: number): void {
-  const { clock, outcome } = match;
-  const left = clock && {
-    white: clock.left("white", now),
-    black: clock.left("black", now),
-  };
-  const kept = {
-    terms: match.terms,
-    ...(outcome ? {} : { moves: match.moves, left }),
-  };
+export function store({ terms, moves, outcome }: Match): void {
+  const kept = { terms, ...(outcome ? {} : { moves }) };
   // If storage is forbidden, the game ends with the page.
   writeString(KEY, JSON.stringify(kept));
 }
@@ -251,7 +181,6 @@ export function restore(date: string): { terms?: Terms; match?: Match } {
     const kept = readObject(KEY) as {
       terms?: Partial<Terms>;
       moves?: unknown;
-      left?: Partial<Left>;
     };
     const terms = checked(kept.terms);
     if (!terms) return {};
@@ -261,10 +190,7 @@ export function restore(date: string): { terms?: Terms; match?: Match } {
       kept.moves.length > MOST_MOVES
     )
       return { terms };
-    const match = new Match(terms, date, {
-      moves: kept.moves.map(String),
-      left: time(kept.left),
-    });
+    const match = new Match(terms, date, kept.moves.map(String));
     return match.outcome ? { terms } : { terms, match };
   } catch {
     // The stored game is invalid.
@@ -276,26 +202,9 @@ export function restore(date: string): { terms?: Terms; match?: Match } {
 function checked(terms: Partial<Terms> | undefined): Terms | undefined {
   if (!terms || (terms.side !== "white" && terms.side !== "black"))
     return undefined;
-  const { control } = terms;
   return {
     side: terms.side,
     elo: LEVELS.find(([elo]) => elo === terms.elo)?.[0],
-    control: CONTROLS.find(
-      (each) =>
-        each &&
-        each.minutes === control?.minutes &&
-        each.increment === control.increment,
-    ),
     ...(typeof terms.fen === "string" ? { fen: terms.fen } : {}),
   };
-}
-
-function time(left: Partial<Left> | undefined): Left | undefined {
-  const { white, black } = left ?? {};
-  return typeof white === "number" &&
-    typeof black === "number" &&
-    white > 0 &&
-    black > 0
-    ? { white, black }
-    : undefined;
 }

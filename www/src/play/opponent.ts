@@ -1,6 +1,5 @@
 /** The engine as an opponent. */
 import type { NormalMove } from "chessops/types";
-import { opposite } from "chessops/util";
 import { type Book, openBook } from "shelfish";
 import { winningChances } from "../../../crate/js/shared/score.ts";
 import { path, positionKey, steps, type Step } from "../game/game";
@@ -8,7 +7,7 @@ import { loadOnce } from "../loading/loading";
 import { bookUrl } from "../settings/settings";
 import type { Match } from "./match";
 
-/** Milliseconds for a move at full strength without a clock, and for a hint. */
+/** Milliseconds for a move at full strength, and for a hint. */
 const USUAL = 1_000;
 const HINT = 700;
 /** A draw offer: the first move at which the engine agrees, the nodes of its search, and the highest winning chances (20 centipawns). */
@@ -42,7 +41,7 @@ export class Opponent {
     }
     const answer =
       elo === undefined
-        ? this.#ask(match, { movetime: budget(match) }, signal)
+        ? this.#ask(match, { movetime: USUAL }, signal)
         : this.#ask(match, { elo }, signal);
     const [step] = await Promise.all([answer, rest]);
     return step.move;
@@ -110,16 +109,6 @@ export class Opponent {
       castling: "chess960",
     });
   }
-}
-
-/** Returns the milliseconds for a move: a part of the remaining time. */
-function budget({ clock, terms }: Match): number {
-  if (!clock) return USUAL;
-  const left = clock.left(opposite(terms.side), performance.now());
-  return Math.max(
-    10,
-    Math.round(Math.min(left / 30 + clock.increment / 2, left / 4, 3 * USUAL)),
-  );
 }
 
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {

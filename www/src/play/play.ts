@@ -1,4 +1,4 @@
-/** The page "Play": connects board, opponent, clock and moves. */
+/** The page "Play": connects board, opponent and moves. */
 import {
   bindSetup,
   bindSheet,
@@ -20,11 +20,7 @@ import { drawMaterial } from "../board/players";
 import { Match, restore, store, verdict } from "./match";
 import { Opponent } from "./opponent";
 import { decodeUri, messageOf, day } from "../text/words";
-import { levelName, shown as time, type Terms } from "./terms";
-
-/** Milliseconds between two updates of the clock, and the limit below which a time is low. */
-const TICK = 100;
-const LOW = 20_000;
+import { levelName, type Terms } from "./terms";
 
 /** Labels of the buttons that ask again: at first, and before the second press. */
 const LABELS = {
@@ -36,7 +32,6 @@ const CONFIRMED = ["resign", "draw"] as const;
 applyAppearance(load());
 bindTheme();
 
-const now = (): number => performance.now();
 const today = (): string => day(Date.now()).replaceAll("-", ".");
 
 const opponent = new Opponent();
@@ -117,7 +112,7 @@ function updateControls(): void {
     `./#pgn=${encodeURIComponent(toPgn(match.game, "compact"))}&side=${match.terms.side}`;
 }
 
-function clocks(): void {
+function players(): void {
   const below = board.orientation;
   for (const [id, side] of [
     ["below", below],
@@ -130,37 +125,22 @@ function clocks(): void {
       : match
         ? `Shelfish · ${levelName(match.terms.elo)}`
         : "Shelfish";
-    const [label, material, clock] = strip.children as unknown as [
-      HTMLElement,
+    const [label, material] = strip.children as unknown as [
       HTMLElement,
       HTMLElement,
     ];
     drawMaterial(material, shown.position, side);
     if (label.textContent !== name) label.textContent = name;
-    clock.hidden = !match?.clock;
-    if (!match?.clock) continue;
-    const left = match.clock.left(side, now());
-    const text = time(left);
-    if (clock.textContent !== text) clock.textContent = text;
-    clock.ariaLabel = isPerson ? "Your time" : "Engine’s time";
-    clock.classList.toggle("running", match.clock.running === side);
-    clock.classList.toggle("low", left < LOW);
   }
-}
-
-function tick(): void {
-  if (!match?.clock) return;
-  if (match.flag(now())) changed();
-  else clocks();
 }
 
 /** Updates the page after a change of the game, and lets the engine answer. */
 function changed(): void {
   working.abort();
   if (!match) return;
-  store(match, now());
+  store(match);
   show(match.node);
-  clocks();
+  players();
   updateControls();
   describe();
   if (!match.outcome && !match.isMine) void answer(match);
@@ -171,13 +151,12 @@ function changed(): void {
 function begin(terms: Terms, kept?: Match): void {
   match = kept ?? new Match(terms, today());
   if (board.orientation !== terms.side) board.flip();
-  match.resume(now());
   changed();
   if (match.isMine) opponent.load().catch(failed);
 }
 
 function playMove(move: NormalMove): void {
-  if (!match?.isMine || !match.play(move, now())) return;
+  if (!match?.isMine || !match.play(move)) return;
   changed();
 }
 
@@ -186,7 +165,7 @@ async function answer(at: Match): Promise<void> {
   byId("error").hidden = true;
   try {
     const move = await opponent.reply(at, signal);
-    if (signal.aborted || !at.play(move, now())) return;
+    if (signal.aborted || !at.play(move)) return;
     changed();
     board.playPremove();
   } catch (error) {
@@ -194,10 +173,8 @@ async function answer(at: Match): Promise<void> {
   }
 }
 
-/** Shows that the engine failed. The clock stops until the user tries again. */
+/** Shows that the engine failed. */
 function failed(error: unknown): void {
-  match?.clock?.stop(now());
-  clocks();
   byId("error").firstElementChild?.replaceChildren(
     `The engine could not be loaded: ${messageOf(error)}`,
   );
@@ -206,13 +183,12 @@ function failed(error: unknown): void {
 
 function retry(): void {
   byId("error").hidden = true;
-  match?.resume(now());
   if (match && !match.isMine) void answer(match);
   else opponent.load().catch(failed);
 }
 
 function takeBack(): void {
-  match?.takeBack(now());
+  match?.takeBack();
   changed();
 }
 
@@ -242,7 +218,7 @@ function isConfirmed(id: keyof typeof LABELS): boolean {
 
 function resign(): void {
   if (!isConfirmed("resign")) return;
-  match?.resign(now());
+  match?.resign();
   changed();
 }
 
@@ -256,7 +232,7 @@ async function offerDraw(): Promise<void> {
     const isAgreed = await opponent.agreesToDraw(at, signal);
     if (signal.aborted) return;
     if (!isAgreed) return showStatus("Shelfish declines the draw.");
-    at.agreeDraw(now());
+    at.agreeDraw();
     changed();
   } catch (error) {
     if (!signal.aborted) failed(error);
@@ -274,7 +250,7 @@ function chooseOpponent(): void {
   fillSetup(terms, terms?.fen ?? "");
   showStatus("Choose an opponent.");
   preview(terms?.fen);
-  clocks();
+  players();
   updateControls();
 }
 
@@ -285,7 +261,7 @@ function preview(fen: string | undefined): void {
 
 function flip(): void {
   board.flip();
-  clocks();
+  players();
 }
 
 const step = (node: Node | undefined): void =>
@@ -347,7 +323,6 @@ bindKeys({
 });
 bindSheet(step);
 bindSetup(begin, preview);
-setInterval(tick, TICK);
 addEventListener("hashchange", start);
 start();
 keepForOffline();

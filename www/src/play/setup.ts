@@ -3,12 +3,11 @@ import type { Color } from "chessops/types";
 import { byId, showFieldError, make, redraw } from "../shell/dom";
 import { InputError } from "../text/words";
 import { positionOf } from "../game/fen";
-import { CONTROLS, controlName, LEVELS, levelName, type Terms } from "./terms";
+import { LEVELS, levelName, type Terms } from "./terms";
 import { moveNumber, type Node, path } from "../game/game";
 
 const form = byId<HTMLFormElement>("setup");
 const level = byId<HTMLSelectElement>("level");
-const control = byId<HTMLSelectElement>("control");
 const fen = byId<HTMLInputElement>("fen");
 const errorText = byId("fen-error");
 
@@ -29,17 +28,6 @@ export function fillSetup(terms: Terms | undefined, start: string): void {
           false,
           elo === (terms ? terms.elo : FIRST),
         ),
-    ),
-  );
-  const listed = CONTROLS.findIndex(
-    (each) =>
-      each?.minutes === terms?.control?.minutes &&
-      each?.increment === terms?.control?.increment,
-  );
-  control.replaceChildren(
-    ...CONTROLS.map(
-      (each, index) =>
-        new Option(controlName(each), String(index), false, index === listed),
     ),
   );
   fen.value = start;
@@ -96,7 +84,6 @@ export function bindSetup(
             ? "white"
             : "black",
       elo: LEVELS[Number(level.value)]?.[0],
-      control: CONTROLS[control.selectedIndex],
       ...(position === undefined ? {} : { fen: position }),
     });
   });
