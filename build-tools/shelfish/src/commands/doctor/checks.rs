@@ -1,19 +1,19 @@
-//! Checks of the answers of a host.
-//!
-//! Readers in browsers need no exposed header. If a header is hidden, they count the bytes and compare the checksum.
-//! `Content-Range` shows a wrong range before its bytes arrive. `Content-Length` is never hidden in current browsers.
+//! Checks of the answers of a host. Readers in browsers need no exposed header.
 
 use std::net::IpAddr;
 
 use indicatif::{HumanBytes, HumanCount};
-use reqwest::{Url, Version};
-use shelfish::table::Manifest;
+use reqwest::Url;
+use serde::Serialize;
+use shelfish::eval::PositionEval;
+use shelfish::played::Played;
+use shelfish::source::SourceErrorKind;
+use shelfish::source::http::{self, Requested, WHOLE_CAP};
+use shelfish::table::{Block, Manifest, Page, SHARD_ENDING, TableError};
 
-use super::client::{Answer, Step};
-use super::examination::Examination;
-use super::faults::{Finding, Remedy};
-use super::hosts::Need;
-use crate::database::Kind;
+use super::client::{Answer, Asked, Client, Step};
+use super::remedies::{self, Remedy};
+use crate::database::{Kind, parse_manifest};
 
 /// Largest number of redirects of a file that is a warning.
 const FEW_REDIRECTS: usize = 3;
@@ -22,105 +22,283 @@ const FEW_REDIRECTS: usize = 3;
 const HOUR: u64 = 60 * 60;
 const DAY: u64 = 24 * HOUR;
 
-/// Parameters of addresses that expire.
-const SIGNATURES: [&str; 7] = [
-    "signature",
-    "sig",
-    "x-amz-signature",
-    "x-goog-signature",
-    "token",
-    "policy",
-    "expires",
-];
+/// Result of a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Nothing needs a change.
+    Ok,
+    /// Browsers read the database, but less well than they could.
+    Warning,
+    /// Browsers cannot read the database, or read an old database.
+    Problem,
+    /// An earlier problem prevented the check.
+    NotChecked,
+}
 
-const READ_LOG: &str = "read the log of the host";
-const DIRECT: &str = "name the final address, without redirects";
+/// A result with its reason.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    pub verdict: Verdict,
+    /// Properties of the host that decided the result.
+    pub found: String,
+    pub remedy: Option<Remedy>,
+}
 
-/// The name of a check for programs, its name for people, the properties of a good host, and the check.
-pub type Judge = (
-    &'static str,
-    &'static str,
-    &'static str,
-    fn(&Examination) -> Finding,
-);
+fn ok(found: impl Into<String>) -> Finding {
+    Finding {
+        verdict: Verdict::Ok,
+        found: found.into(),
+        remedy: None,
+    }
+}
+
+fn skipped() -> Finding {
+    Finding {
+        verdict: Verdict::NotChecked,
+        ..ok("no answer to judge")
+    }
+}
+
+fn warning(found: impl Into<String>, remedy: Remedy) -> Finding {
+    Finding {
+        verdict: Verdict::Warning,
+        remedy: Some(remedy),
+        ..ok(found)
+    }
+}
+
+fn problem(found: impl Into<String>, remedy: Remedy) -> Finding {
+    Finding {
+        verdict: Verdict::Problem,
+        ..warning(found, remedy)
+    }
+}
+
+/// Answers of a host.
+pub struct Examination {
+    /// URL of the manifest.
+    url: Url,
+    /// Origin of the page.
+    origin: Url,
+    /// Answer for the manifest.
+    manifest: Asked,
+    /// The manifest, or the reason why it cannot be read.
+    database: Result<(Manifest, Kind), Finding>,
+    /// Answer for the manifest on the condition that it has changed.
+    again: Option<Asked>,
+    /// The last answer for a range of a shard.
+    shard: Option<Asked>,
+    /// The fault of the ranges, or the bytes of the shard.
+    ranges: Option<Result<u64, Finding>>,
+    /// Answer for a file that does not exist.
+    missing: Option<Asked>,
+}
+
+/// A name, the properties of a good host, and the check.
+type Check = (&'static str, &'static str, fn(&Examination) -> Finding);
 
 /// All checks in the order of the report.
-pub const ALL: [Judge; 14] = [
+pub const CHECKS: [Check; 8] = [
+    ("manifest", "status 200 and a manifest", manifest),
     (
-        "manifest",
-        "manifest",
-        "status 200 and a manifest",
-        manifest,
-    ),
-    (
-        "ranges",
         "ranges",
         "status 206, the same Content-Range, and exactly these bytes",
         ranges,
     ),
     (
         "compression",
-        "compression",
         "a range without Content-Encoding",
         compression,
     ),
     (
         "cors",
-        "CORS",
         "Access-Control-Allow-Origin: * or the origin of the page, for the manifest, ranges and their redirects",
-        origins,
+        cors,
     ),
-    (
-        "cors-exposed",
-        "CORS, headers",
-        "Access-Control-Expose-Headers: Content-Length, Content-Range, ETag, Retry-After (useful, not necessary)",
-        exposed,
-    ),
-    (
-        "cors-errors",
-        "CORS, errors",
-        "Access-Control-Allow-Origin also for status 404, so that readers see that a file was replaced",
-        errors,
-    ),
-    (
-        "preflight",
-        "preflight",
-        "status 200 or 204, Access-Control-Allow-Headers: Range (browsers before Chrome 99, Firefox 117 and Safari 16 ask)",
-        preflight,
-    ),
-    ("redirects", "redirects", "none", redirects),
+    ("redirects", "none", redirects),
     (
         "caching-manifest",
-        "caching, manifest",
         "Cache-Control: no-cache, or max-age of some minutes; an ETag",
-        manifest_caching,
+        caching,
     ),
-    (
-        "caching-shards",
-        "caching, shards",
-        "Cache-Control: public, max-age=31536000, immutable",
-        shard_caching,
-    ),
-    (
-        "missing",
-        "missing files",
-        "status 404, 403 or 410",
-        missing,
-    ),
+    ("missing", "status 404, 403 or 410", missing),
     (
         "https",
-        "HTTPS",
         "https, and no user or password in the address",
         https,
     ),
-    (
-        "http-version",
-        "HTTP version",
-        "HTTP/2 or HTTP/3 (useful, not necessary)",
-        http_version,
-    ),
-    ("speed", "speed", "every request is answered", speed),
 ];
+
+impl Examination {
+    /// Sends the requests of a browser, as far as they make sense.
+    pub async fn of(client: &Client, url: Url, origin: Url) -> Examination {
+        let whole = Requested::Whole {
+            cap: Manifest::MAX_BYTES as u64,
+        };
+        let manifest = client.ask(&url, &whole, None).await;
+        let database = database(&manifest);
+        let (mut again, mut shard, mut ranges, mut missing) = (None, None, None, None);
+        if let Ok(Answer {
+            redirects, last, ..
+        }) = &manifest
+        {
+            let etag = last.header("etag").map(|etag| ("if-none-match", etag));
+            let time = || Some(("if-modified-since", last.header("last-modified")?));
+            if let (Ok(_), Some(condition)) = (&database, etag.or_else(time)) {
+                again = Some(client.ask(&last.url, &whole, Some(condition)).await);
+            }
+            // Browsers read shards next to the manifest after its redirects.
+            let folder = http::folder(url.as_str(), last.url.as_str());
+            let file = |name: &str| Url::parse(folder).and_then(|folder| folder.join(name)).ok();
+            if let Some(url) = file(&format!("{:032x}{SHARD_ENDING}", 0)) {
+                missing = Some(client.ask(&url, &whole, None).await);
+            }
+            if let Ok(database) = &database {
+                let is_redirected = !redirects.is_empty();
+                let read = read_block(client, file, database, is_redirected, &mut shard);
+                ranges = Some(read.await);
+            }
+        }
+        Examination {
+            url,
+            origin,
+            manifest,
+            database,
+            again,
+            shard,
+            ranges,
+            missing,
+        }
+    }
+
+    /// Returns the answers for the manifest and for a range.
+    fn answers(&self) -> impl Iterator<Item = (&'static str, &Answer)> {
+        let manifest = self.manifest.as_ref().ok();
+        let shard = self.shard.as_ref().and_then(|asked| asked.as_ref().ok());
+        let named = [("manifest", manifest), ("range", shard)];
+        named
+            .into_iter()
+            .filter_map(|(name, answer)| Some((name, answer?)))
+    }
+
+    /// Returns the first answer of the host.
+    pub fn first(&self) -> Option<&Step> {
+        self.manifest.as_ref().ok()?.steps().next()
+    }
+}
+
+/// Requests a page and a block of the largest shard, because some hosts treat large files differently. Returns the size of the
+/// shard in bytes.
+async fn read_block(
+    client: &Client,
+    file: impl Fn(&str) -> Option<Url>,
+    (manifest, kind): &(Manifest, Kind),
+    is_redirected: bool,
+    last: &mut Option<Asked>,
+) -> Result<u64, Finding> {
+    let damaged = |error: TableError| problem(error.to_string(), remedies::PUBLISH_AGAIN);
+    let mut ask = async |name: &str, range| {
+        let url = file(name).ok_or_else(skipped)?;
+        let asked = last.insert(client.ask(&url, &Requested::Range(range), None).await);
+        range_of(asked, is_redirected)
+    };
+    let shards = manifest.shards().iter().enumerate();
+    let (at, bytes) = shards
+        .filter_map(|(n, shard)| Some((manifest.page_of_shard(n, 0)?, shard.bytes)))
+        .max_by_key(|(_, bytes)| *bytes)
+        .ok_or_else(skipped)?;
+    let page = match manifest.inline_page(&at) {
+        Some(page) => page.to_vec(),
+        None => ask(&at.file, at.range.clone()).await?,
+    };
+    let page = Page::parse(&page, &at).map_err(damaged)?;
+    let Some(at) = page.blocks().next() else {
+        return Ok(bytes);
+    };
+    let block = ask(&at.file, at.range.clone()).await?;
+    match kind {
+        Kind::Evaluations => Block::<PositionEval>::open(&block, &at).map(drop),
+        Kind::Moves => Block::<Played>::open(&block, &at).map(drop),
+    }
+    .map_err(damaged)?;
+    Ok(bytes)
+}
+
+/// Returns the head and the body of an answer.
+fn parts(asked: &Asked) -> (Option<&Step>, Result<&[u8], &SourceErrorKind>) {
+    match asked {
+        Ok(answer) => (Some(&answer.last), answer.body.as_deref()),
+        Err(kind) => (None, Err(kind)),
+    }
+}
+
+/// Parses the answer for the manifest.
+fn database(asked: &Asked) -> Result<(Manifest, Kind), Finding> {
+    let (_, body) = parts(asked);
+    let bytes = body.map_err(|error| {
+        let remedy = match error {
+            SourceErrorKind::Status(401 | 403) => remedies::PERMISSIONS,
+            SourceErrorKind::Status(429 | 503) => remedies::LIMIT,
+            SourceErrorKind::Status(300..=399) => remedies::DIRECT,
+            SourceErrorKind::Status(_) | SourceErrorKind::Long { .. } => remedies::PUBLISH,
+            SourceErrorKind::Io(..) => remedies::COMPRESSION,
+            _ => remedies::CONNECTION,
+        };
+        problem(error.to_string(), remedy)
+    })?;
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    parse_manifest(bytes).map_err(|error| {
+        if text.trim_ascii_start().starts_with(b"<") {
+            return problem("status 200 with a page of HTML", remedies::PUBLISH);
+        }
+        match error {
+            TableError::Version { .. } => problem(error.to_string(), remedies::VERSION),
+            error => problem(format!("not a manifest: {error}"), remedies::PUBLISH),
+        }
+    })
+}
+
+/// Returns the bytes of a range, or the fault of its answer.
+fn range_of(asked: &Asked, is_redirected: bool) -> Result<Vec<u8>, Finding> {
+    let (last, body) = parts(asked);
+    let header = |name| last.and_then(|last| last.header(name));
+    let error = match body {
+        Ok(_) if header("content-range").is_none() => {
+            let found = "status 206 without Content-Range";
+            return Err(problem(found, remedies::RANGES));
+        }
+        Ok(bytes) => return Ok(bytes.to_vec()),
+        Err(error) => error,
+    };
+    Err(match error {
+        SourceErrorKind::RangeIgnored { length, .. } => {
+            let note = match length {
+                Some(length) if *length <= WHOLE_CAP => {
+                    "; readers accept whole files of at most 1 MiB, with more traffic"
+                }
+                _ => "",
+            };
+            let found = format!("status 200 with the whole shard{note}");
+            match header("content-encoding") {
+                Some(_) => problem(found, remedies::COMPRESSION),
+                None => problem(found, remedies::RANGES),
+            }
+        }
+        SourceErrorKind::ContentEncoding(_) => problem(error.to_string(), remedies::COMPRESSION),
+        SourceErrorKind::Status(429 | 503) => problem(error.to_string(), remedies::LIMIT),
+        SourceErrorKind::Status(_) if is_redirected => {
+            let found = format!("{error}, in the folder to which the manifest is redirected");
+            problem(found, remedies::SAME_FOLDER)
+        }
+        SourceErrorKind::Status(_) => {
+            let found = format!("{error}, for a shard of the manifest");
+            problem(found, remedies::PUBLISH_AGAIN)
+        }
+        error if error.is_unreachable() => problem(error.to_string(), remedies::CONNECTION),
+        error => problem(error.to_string(), remedies::RANGES),
+    })
+}
 
 fn manifest(examination: &Examination) -> Finding {
     let (manifest, kind) = match &examination.database {
@@ -131,316 +309,146 @@ fn manifest(examination: &Examination) -> Finding {
         Kind::Evaluations => "evaluations",
         Kind::Moves => "a book",
     };
-    Finding::ok(format!(
-        "format {}, {kind}, {} positions, shards: {}",
-        Manifest::FORMAT,
-        HumanCount(manifest.positions),
-        HumanCount(manifest.shards().len() as u64),
+    let positions = HumanCount(manifest.positions);
+    ok(format!(
+        "format {}, {kind}, {positions} positions",
+        Manifest::FORMAT
     ))
 }
 
 fn ranges(examination: &Examination) -> Finding {
     match &examination.ranges {
-        None => Finding::skipped(NO_MANIFEST),
-        Some(ranges) => ranges.fault.clone().unwrap_or_else(|| {
-            let shard = HumanBytes(ranges.shard_bytes);
-            Finding::ok(format!(
-                "status 206; a block of a shard of {shard} has the right checksum"
-            ))
-        }),
+        None => skipped(),
+        Some(Err(fault)) => fault.clone(),
+        Some(Ok(bytes)) => ok(format!(
+            "status 206; a block of a shard of {} has the right checksum",
+            HumanBytes(*bytes)
+        )),
     }
 }
 
-/// Reason why checks of shards are impossible.
-const NO_MANIFEST: &str = "without a manifest no shard is known";
-
 fn compression(examination: &Examination) -> Finding {
-    let Some(answer) = examination.shard() else {
-        return Finding::skipped("no answer for a range");
+    let Some((_, answer)) = examination.answers().find(|(name, _)| *name == "range") else {
+        return skipped();
     };
-    let coding = |answer: &Answer| {
-        let coding = answer.last.header("content-encoding");
-        coding.filter(|coding| !coding.trim().is_empty() && coding != "identity")
-    };
-    let manifest = examination.manifest.as_ref().ok().and_then(coding);
-    let manifest = manifest.unwrap_or_else(|| "none".to_owned());
-    match coding(answer) {
-        None => Finding::ok(format!("range: none, manifest: {manifest}")),
-        Some(range) => Finding::problem(
-            format!("range: {range}, manifest: {manifest}"),
-            Need::Compression,
-        ),
+    let coding = answer.last.shown("content-encoding");
+    match coding.trim() {
+        "" | "none" | "identity" => ok("none"),
+        coding => problem(coding, remedies::COMPRESSION),
     }
 }
 
 fn missing(examination: &Examination) -> Finding {
     match &examination.missing {
-        None => Finding::skipped("no answer for the manifest"),
-        Some(Err(error)) => Finding::warning(error.to_string(), READ_LOG),
+        None => skipped(),
+        Some(Err(error)) => warning(error.to_string(), remedies::LOG),
         Some(Ok(Answer { last, .. })) => {
             let found = format!("status {}", last.status);
             match last.status {
-                403 | 404 | 410 => Finding::ok(found),
-                200..=399 => Finding::problem(found, Need::Missing),
-                _ => Finding::warning(found, READ_LOG),
+                403 | 404 | 410 => ok(found),
+                200..=399 => problem(found, remedies::MISSING),
+                _ => warning(found, remedies::LOG),
             }
         }
     }
 }
 
-/// Returns whether an answer may be read by the page that sent its `Origin`.
-fn allows(step: &Step) -> bool {
-    let allowed = step.header("access-control-allow-origin");
-    allowed.is_some_and(|allowed| allowed == "*" || allowed == step.origin)
-}
-
-/// Returns a header of an answer, or `none`.
-fn shown(step: &Step, name: &str) -> String {
-    step.header(name).unwrap_or_else(|| "none".to_owned())
-}
-
-/// Returns whether a list in a header contains a name.
-fn lists(step: &Step, header: &str, name: &str) -> bool {
-    let list = step.header(header).unwrap_or_default();
-    let mut words = list.split(',').map(str::trim);
-    words.any(|word| word == "*" || word.eq_ignore_ascii_case(name))
-}
-
-/// Returns a finding if no request is sent to another origin than that of the page, so that no permission is necessary.
-fn same_origin(examination: &Examination) -> Option<Finding> {
-    let origin = examination.origin.origin();
-    let answers = [examination.manifest.as_ref().ok(), examination.shard()];
-    let mut steps = answers.into_iter().flatten().flat_map(Answer::steps);
-    let is_same = steps.all(|step| step.url.origin() == origin);
-    (is_same && examination.url.origin() == origin)
-        .then(|| Finding::ok("not necessary, because the page has the same origin"))
-}
-
-fn origins(examination: &Examination) -> Finding {
-    let Ok(manifest) = &examination.manifest else {
-        return Finding::skipped("no answer for the manifest");
-    };
-    same_origin(examination).unwrap_or_else(|| {
-        let mut found = Vec::new();
-        for (name, answer) in [("manifest", Some(manifest)), ("range", examination.shard())] {
-            for step in answer.into_iter().flat_map(Answer::steps) {
-                let permission = shown(step, "access-control-allow-origin");
-                if !allows(step) {
-                    let hidden = match step.origin == "null" {
-                        true => ", which a redirect requires to be *",
-                        false => "",
-                    };
-                    let status = step.status;
-                    let found = format!("{name}, status {status}: {permission}{hidden}");
-                    return Finding::problem(found, Need::Cors);
-                }
-                found.push(format!("{name}: {permission}"));
+fn cors(examination: &Examination) -> Finding {
+    let mut found = Vec::new();
+    for (name, answer) in examination.answers() {
+        for step in answer.steps() {
+            let permission = step.shown("access-control-allow-origin");
+            // A page of the same origin needs no permission.
+            let is_same = step.url.origin() == examination.origin.origin();
+            if !is_same && permission != "*" && permission != step.origin {
+                let hidden = match step.origin == "null" {
+                    true => ", which a redirect requires to be *",
+                    false => "",
+                };
+                let found = format!("{name}, status {}: {permission}{hidden}", step.status);
+                return problem(found, remedies::CORS);
             }
+            found.push(format!("{name}: {permission}"));
         }
-        Finding::ok(found.join(", "))
-    })
-}
-
-fn exposed(examination: &Examination) -> Finding {
-    let Some(Answer { last, .. }) = examination.shard() else {
-        return Finding::skipped(NO_MANIFEST);
-    };
-    same_origin(examination).unwrap_or_else(|| {
-        let header = "access-control-expose-headers";
-        let found = shown(last, header);
-        match lists(last, header, "content-range") {
-            true => Finding::ok(found),
-            false => Finding::warning(
-                format!("{found}; Content-Range is hidden from pages"),
-                Need::Exposed,
-            ),
-        }
-    })
-}
-
-fn errors(examination: &Examination) -> Finding {
-    let Some(Ok(answer)) = &examination.missing else {
-        return Finding::skipped("no answer for a missing file");
-    };
-    same_origin(examination).unwrap_or_else(|| {
-        let permission = shown(&answer.last, "access-control-allow-origin");
-        let found = format!("status {}: {permission}", answer.last.status);
-        match answer.steps().all(allows) {
-            true => Finding::ok(found),
-            false => Finding::warning(found, Need::Cors),
-        }
-    })
-}
-
-fn preflight(examination: &Examination) -> Finding {
-    let Some(asked) = &examination.preflight else {
-        return Finding::skipped(NO_MANIFEST);
-    };
-    same_origin(examination).unwrap_or_else(|| {
-        let (found, is_allowed) = match asked {
-            Err(error) => (error.to_string(), false),
-            Ok(Answer { last, .. }) => {
-                let origin = shown(last, "access-control-allow-origin");
-                let headers = shown(last, "access-control-allow-headers");
-                let is_allowed = (200..=299).contains(&last.status)
-                    && allows(last)
-                    && lists(last, "access-control-allow-headers", "range");
-                let status = last.status;
-                let found = format!("status {status}, origin: {origin}, headers: {headers}");
-                (found, is_allowed)
-            }
-        };
-        match is_allowed {
-            true => Finding::ok(found),
-            false => Finding::warning(
-                format!("{found}; current browsers do not ask"),
-                Need::Preflight,
-            ),
-        }
-    })
+    }
+    if found.is_empty() {
+        skipped()
+    } else {
+        ok(found.join(", "))
+    }
 }
 
 fn redirects(examination: &Examination) -> Finding {
-    let Ok(manifest) = &examination.manifest else {
-        return Finding::skipped("no answer for the manifest");
-    };
-    let mut worst = Finding::ok("none");
-    for (name, answer) in [("manifest", Some(manifest)), ("range", examination.shard())] {
-        let Some(answer) = answer.filter(|answer| !answer.redirects.is_empty()) else {
+    let mut worst = ok("none");
+    for (name, answer) in examination.answers() {
+        let count = answer.redirects.len();
+        if count == 0 {
             continue;
-        };
-        let urls: Vec<&Url> = answer.steps().map(|step| &step.url).collect();
-        let leads = |is_wrong: fn(&Url, &Url) -> bool| {
-            let mut pairs = urls.windows(2);
-            pairs.any(|pair| is_wrong(pair[0], pair[1]))
-        };
-        let (count, last) = (answer.redirects.len(), &answer.last.url);
-        let is_signed = last
-            .query_pairs()
-            .any(|(name, _)| SIGNATURES.contains(&&*name.to_ascii_lowercase()));
-        let found = |why: &str| format!("{name}: {count}, to {last}; {why}");
-        let finding = if leads(|from, to| from.scheme() == "https" && to.scheme() == "http") {
-            Finding::problem(
-                found("pages on https cannot read http"),
-                "redirect to https, or not at all",
-            )
-        } else if count > FEW_REDIRECTS {
-            Finding::problem(found("each redirect takes a round trip"), DIRECT)
-        } else if is_signed {
-            Finding::warning(
-                found(
-                    "the address is signed and expires, and the caches of readers use the address before the redirect",
-                ),
-                "serve the files themselves at a stable address, without signatures",
-            )
-        } else if leads(|from, to| from.origin() != to.origin()) {
-            Finding::warning(
-                found(
-                    "a page needs the permission of both origins, and caches use the address before the redirect",
-                ),
-                DIRECT,
-            )
-        } else if name == "range" {
-            Finding::warning(found("each range takes another round trip"), DIRECT)
+        }
+        let last = &answer.last.url;
+        let found = format!(
+            "{name}: {count}, to {last}; each redirect takes a round trip, a signed address expires, and caches use the address \
+             before the redirect"
+        );
+        let finding = if count > FEW_REDIRECTS {
+            problem(found, remedies::DIRECT)
         } else {
-            Finding::ok(found("the manifest takes another round trip"))
+            warning(found, remedies::DIRECT)
         };
-        if finding.result > worst.result || matches!(worst.remedy, Remedy::None) {
+        if finding.verdict > worst.verdict {
             worst = finding;
         }
     }
     worst
 }
 
-/// The directives of `Cache-Control`.
-#[derive(Debug, Default, PartialEq)]
-struct CacheControl {
-    /// Longest time in seconds that a cache may use the answer without asking.
-    lifetime: Option<u64>,
-    no_cache: bool,
-    no_store: bool,
-    immutable: bool,
-}
-
-impl CacheControl {
-    fn of(step: &Step) -> CacheControl {
-        let mut parsed = CacheControl::default();
-        let header = step.header("cache-control").unwrap_or_default();
-        for directive in header.to_ascii_lowercase().split(',') {
-            let (name, value) = directive.split_once('=').unwrap_or((directive, ""));
-            match name.trim() {
-                // Caches shared by many readers follow `s-maxage`.
-                "max-age" | "s-maxage" => {
-                    let seconds = value.trim().trim_matches('"').parse().ok();
-                    parsed.lifetime = parsed.lifetime.max(seconds);
-                }
-                "no-cache" => parsed.no_cache = true,
-                "no-store" => parsed.no_store = true,
-                "immutable" => parsed.immutable = true,
-                _ => {}
+fn caching(examination: &Examination) -> Finding {
+    let (Ok(Answer { last, .. }), Ok(_)) = (&examination.manifest, &examination.database) else {
+        return skipped();
+    };
+    let control = last.shown("cache-control");
+    let found = |why: &str| format!("Cache-Control: {control}; {why}");
+    let lower = control.to_ascii_lowercase();
+    let directives: Vec<&str> = lower.split(',').map(str::trim).collect();
+    let (is_checked, is_never_kept) = (
+        directives.contains(&"no-cache"),
+        directives.contains(&"no-store"),
+    );
+    // Caches shared by many readers follow `s-maxage`.
+    let seconds = |directive: &&str| {
+        let (name, value) = directive.split_once('=')?;
+        let value = value.trim().trim_matches('"').parse::<u64>().ok();
+        value.filter(|_| ["max-age", "s-maxage"].contains(&name.trim()))
+    };
+    let lifetime = directives.iter().filter_map(seconds).max();
+    if !is_checked && !is_never_kept {
+        let why = "caches on the way keep the old manifest after a new build";
+        match lifetime {
+            Some(0..=HOUR) => {}
+            Some(..=DAY) => return warning(found(why), remedies::MANIFEST_AGE),
+            Some(_) => return problem(found(why), remedies::MANIFEST_AGE),
+            None if directives.contains(&"immutable") => {
+                return problem(found(why), remedies::MANIFEST_AGE);
+            }
+            None => {
+                return warning(
+                    found("caches on the way choose a time"),
+                    remedies::MANIFEST_AGE,
+                );
             }
         }
-        parsed
     }
-}
-
-fn manifest_caching(examination: &Examination) -> Finding {
-    let (Ok(Answer { last, .. }), Ok(_)) = (&examination.manifest, &examination.database) else {
-        return Finding::skipped("no manifest");
-    };
-    let found = format!("Cache-Control: {}", shown(last, "cache-control"));
-    let control = CacheControl::of(last);
-    let lifetime = control
-        .lifetime
-        .filter(|_| !control.no_cache && !control.no_store);
-    let age = |why: &str| Finding::warning(format!("{found}; {why}"), Need::ManifestAge);
-    if (control.immutable && !control.no_cache) || lifetime.is_some_and(|seconds| seconds > DAY) {
-        let why = "caches on the way keep the old manifest after a new build";
-        return Finding::problem(format!("{found}; {why}"), Need::ManifestAge);
+    let whole = "the manifest is transferred whole each time";
+    if is_never_kept {
+        return warning(found(whole), remedies::MANIFEST_AGE);
     }
-    if lifetime.is_some_and(|seconds| seconds > HOUR) {
-        return age("caches on the way keep the old manifest for hours");
-    }
-    if control.no_store {
-        return age("the manifest is transferred whole each time");
-    }
-    if control == CacheControl::default() {
-        return age("caches on the way choose a time");
-    }
-    let again = |why: String| Finding::warning(format!("{found}, {why}"), Need::Validator);
     match &examination.again {
-        None => again(
-            "neither ETag nor Last-Modified; the manifest is transferred whole each time"
-                .to_owned(),
-        ),
         Some(Ok(Answer { last, .. })) if last.status == 304 => {
-            Finding::ok(format!("{found}, and status 304 for an unchanged manifest"))
+            ok(found("status 304 for an unchanged manifest"))
         }
-        Some(Ok(Answer { last, .. })) => again(format!(
-            "but status {} instead of 304 for an unchanged manifest",
-            last.status
-        )),
-        Some(Err(error)) => Finding::warning(
-            format!("{found}; the unchanged manifest: {error}"),
-            READ_LOG,
-        ),
-    }
-}
-
-fn shard_caching(examination: &Examination) -> Finding {
-    let Some(Answer { last, .. }) = examination.shard() else {
-        return Finding::skipped(NO_MANIFEST);
-    };
-    let found = format!("Cache-Control: {}", shown(last, "cache-control"));
-    match CacheControl::of(last) {
-        CacheControl { no_store: true, .. } => Finding::warning(
-            format!("{found}; networks in front of the host cannot keep shards"),
-            Need::ShardAge,
-        ),
-        control if control.immutable || control.lifetime >= Some(DAY) => Finding::ok(found),
-        _ => Finding::ok(format!(
-            "{found}; a year would be possible, because the name of a shard is the hash of its content"
-        )),
+        Some(Ok(_)) => warning(found(whole), remedies::VALIDATOR),
+        Some(Err(error)) => warning(found(&error.to_string()), remedies::LOG),
+        None => warning(found("neither ETag nor Last-Modified"), remedies::VALIDATOR),
     }
 }
 
@@ -456,59 +464,12 @@ fn is_local(url: &Url) -> bool {
 fn https(examination: &Examination) -> Finding {
     let url = &examination.url;
     if !url.username().is_empty() || url.password().is_some() {
-        return Finding::problem(
-            "a user or a password in the address, which browsers refuse",
-            "an address without a user and a password",
-        );
+        let found = "a user or a password in the address, which browsers refuse";
+        return problem(found, remedies::NO_USER);
     }
-    if url.scheme() == "https" {
-        return Finding::ok("https");
-    }
-    if is_local(url) {
-        return Finding::ok("http on this machine");
-    }
-    let manifest = examination.manifest.as_ref();
-    if manifest.is_ok_and(|answer| answer.last.url.scheme() == "https") {
-        return Finding::problem(
-            "http, redirected to https; pages on https cannot send the first request",
-            "name the address with https://",
-        );
-    }
-    let found = "http; pages on https cannot read http";
-    match examination.origin.scheme() {
-        "http" => Finding::warning(found, Need::Https),
-        _ => Finding::problem(found, Need::Https),
-    }
-}
-
-fn http_version(examination: &Examination) -> Finding {
-    let manifest = || examination.manifest.as_ref().ok();
-    let Some(answer) = examination.shard().or_else(manifest) else {
-        return Finding::skipped("no answer for the manifest");
-    };
-    let version = answer.last.version;
-    Finding::ok(match version >= Version::HTTP_2 {
-        true => format!("{version:?}"),
-        false => format!("{version:?}; browsers send 6 requests at a time"),
-    })
-}
-
-fn speed(examination: &Examination) -> Finding {
-    if let Some(Err(fault)) = &examination.times {
-        return fault.clone();
-    }
-    match examination.speed() {
-        Some(speed) => Finding::ok(format!(
-            "{:.0} ms a request; a first lookup takes about {:.0} ms in {} requests",
-            speed.request_ms, speed.first_lookup_ms, speed.first_lookup_requests
-        )),
-        None if examination
-            .ranges
-            .as_ref()
-            .is_some_and(|ranges| ranges.fault.is_none()) =>
-        {
-            Finding::skipped("too many redirects")
-        }
-        None => Finding::skipped("ranges do not work"),
+    match url.scheme() {
+        "https" => ok("https"),
+        _ if is_local(url) => ok("http on this machine"),
+        _ => problem("http; pages on https cannot read http", remedies::HTTPS),
     }
 }
