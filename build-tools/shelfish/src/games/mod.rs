@@ -232,6 +232,17 @@ struct KnownGames {
     firsts: Vec<usize>,
 }
 
+/// Returns the weight of a record.
+pub fn weight_of(played: &Played) -> usize {
+    let ended = &played.ended_details;
+    let references = played.moves.iter().map(|played| played.details.games.len());
+    Played::weight(
+        played.moves.len(),
+        ended.buckets.len(),
+        references.sum::<usize>() + ended.games.len(),
+    )
+}
+
 /// Returns the function that adds `first` to the numbers of inputs in a base's references to games.
 fn renumbered(first: usize) -> Narrow<Played> {
     let moved = move |details: &mut Details| {
@@ -261,17 +272,7 @@ fn renumbered(first: usize) -> Narrow<Played> {
             .moves
             .iter_mut()
             .for_each(|played| moved(&mut played.details));
-        let references = played
-            .moves
-            .iter()
-            .map(|played| played.details.games.len())
-            .sum::<usize>();
-        let buckets = played.ended_details.buckets.len();
-        let weight = Played::weight(
-            played.moves.len(),
-            buckets,
-            references + played.ended_details.games.len(),
-        );
+        let weight = weight_of(&played);
         Ok(Some((played, weight)))
     })
 }

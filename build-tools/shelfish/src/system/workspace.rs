@@ -175,24 +175,6 @@ impl Workspace {
         &self.dir
     }
 
-    /// Creates a temporary file for the content that this process reads again. At the latest, the file disappears with the workspace.
-    pub fn temporary_file(&self) -> Result<File, WorkspaceError> {
-        let path = self.dir.join("0.run");
-        let open = || {
-            let file = OpenOptions::new()
-                .read(true)
-                .write(true)
-                .create_new(true)
-                .open(&path)?;
-            // Other systems cannot remove a file that is open.
-            if cfg!(unix) {
-                fs::remove_file(&path)?;
-            }
-            Ok(file)
-        };
-        open().map_err(|error| self.error(error))
-    }
-
     /// Returns the error of a temporary file.
     pub fn error(&self, error: io::Error) -> WorkspaceError {
         WorkspaceError::Temporary {
