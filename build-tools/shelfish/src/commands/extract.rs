@@ -39,8 +39,6 @@ use crate::{BoxError, Outcome};
 const BATCH: usize = 1 << 12;
 /// Maximum size of decoded blocks in memory, in bytes. A walk returns to the same blocks at later plies.
 const MEMORY: usize = 128 << 20;
-/// Maximum gap in bytes between two blocks that share a request. A walk needs many of the blocks in a gap later.
-const GAP: u64 = 64 << 10;
 
 /// Make a small database of an opening, a repertoire or games.
 #[derive(clap::Args, Debug)]
@@ -200,7 +198,7 @@ fn extract<R: Record>(
     let runtime = runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let options = Options::default().with_memory(MEMORY).with_gap(GAP);
+    let options = Options::default().with_memory(MEMORY);
     let mut walk = Walk {
         reader: runtime.block_on(source.reader::<R>(options, None))?,
         runtime,
