@@ -1,7 +1,7 @@
 //! `shelfish build`: inputs, results, unusable lines, and interruptions.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 
 use crate::common::*;
@@ -201,57 +201,6 @@ fn unusable_lines_are_counted_and_written_to_the_rejects() {
         assert!(row[4].len() < 200);
     }
     assert_eq!(rejects.lines().count(), bad.len() + 1);
-}
-
-#[test]
-fn foreign_files_are_neither_overwritten_nor_removed() {
-    let fixture = Fixture::new();
-    let [first, second] =
-        [1, 2].map(|cp| fixture.file(&format!("dump-{cp}"), line(START, cp, "e2e4", 1, 1)));
-    fixture.build(&[&first], &[]).succeeds();
-    let db = fixture.path("db");
-    let foreign = ["0123456789abcdef0123456789abcdef.silo", "notes.txt"];
-    foreign
-        .iter()
-        .for_each(|name| fs::write(db.join(name), "somebody's").unwrap());
-    let old = fixture.files("db");
-    fixture.build(&[&second], &[]).succeeds();
-    let new = fixture.files("db");
-    assert_eq!(
-        new.len(),
-        old.len(),
-        "the shard before is gone, the other files are not"
-    );
-    assert_ne!(new, old);
-    assert!(
-        foreign
-            .iter()
-            .all(|name| new.contains(&((*name).to_owned(), b"somebody's".to_vec())))
-    );
-
-    // A file with the name of a future shard.
-    let shard = old
-        .iter()
-        .map(|(name, _)| name)
-        .find(|name| name.ends_with(".silo") && *name != foreign[0])
-        .unwrap();
-    fs::write(db.join(shard), "somebody's").unwrap();
-    let before = fixture.files("db");
-    fixture
-        .build(&[&first], &[])
-        .fails(&[shard, "is in the way", "another content"]);
-    assert_eq!(fixture.files("db"), before);
-
-    // A manifest of another program.
-    fs::remove_file(db.join(shard)).unwrap();
-    fs::write(db.join("manifest.json"), "{\"name\":\"an app\"}").unwrap();
-    let before = fixture.files("db");
-    fixture.build(&[&first], &[]).fails(&[
-        "manifest.json",
-        "is in the way",
-        "not a manifest of Shelfish",
-    ]);
-    assert_eq!(fixture.files("db"), before);
 }
 
 #[test]
@@ -469,37 +418,6 @@ fn a_failed_build_keeps_the_old_database() {
     fixture.build_to("dump", &[&dump], &[]).fails(&["dump"]);
 }
 
-#[test]
-fn wrong_usage_is_exit_code_2() {
-    let fixture = Fixture::new();
-    let dump = fixture.file("dump", sample());
-    for options in [
-        &["--max-memory", "lots"][..],
-        &["--max-memory", "1MiB"],
-        &["--threads", "0"],
-        &["--max-pvs", "0"],
-        &["--nonsense"],
-    ] {
-        assert_eq!(fixture.build(&[&dump], options).code, 2, "{options:?}");
-    }
-    let twice = fixture.build(&[Path::new("-"), Path::new("-")], &[]);
-    assert!(
-        twice.code == 2 && twice.err.contains("named twice"),
-        "{}",
-        twice.err
-    );
-    assert_eq!(shelfish(["build"]).code, 2);
-    assert!(
-        shelfish(["completions", "bash"])
-            .succeeds()
-            .contains("_shelfish")
-    );
-    assert!(shelfish(["--version"]).succeeds().starts_with("shelfish "));
-    for command in ["build", "lookup", "stats", "verify", "export", "serve"] {
-        assert!(shelfish([command, "--help"]).succeeds().contains("Usage"));
-    }
-}
-
 /// Starts a build that waits for the end of its standard input.
 #[cfg(unix)]
 fn slow_build(fixture: &Fixture, input: &[u8]) -> (std::process::Child, std::process::ChildStdin) {
@@ -531,21 +449,6 @@ fn slow_build(fixture: &Fixture, input: &[u8]) -> (std::process::Child, std::pro
     (child, stdin)
 }
 
-/// Lists paths and sizes of files below a directory that a build may change at the same time.
-#[cfg(unix)]
-fn sizes(dir: &Path) -> Vec<(PathBuf, u64)> {
-    let mut sizes = Vec::new();
-    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        match entry.metadata() {
-            Ok(metadata) if metadata.is_dir() => sizes.extend(self::sizes(&entry.path())),
-            Ok(metadata) => sizes.push((entry.path(), metadata.len())),
-            Err(_) => {}
-        }
-    }
-    sizes.sort();
-    sizes
-}
-
 #[cfg(unix)]
 #[test]
 fn signals_clean_up_and_a_concurrent_build_is_rejected() {
@@ -562,42 +465,5 @@ fn signals_clean_up_and_a_concurrent_build_is_rejected() {
         assert!(kill.unwrap().success());
         assert_eq!(child.wait().unwrap().code(), Some(code));
         assert_eq!(fixture.files("db"), before);
-    }
-}
-
-#[cfg(unix)]
-#[test]
-fn a_build_killed_at_any_time_keeps_the_database_and_the_next_build_cleans_up() {
-    let fixture = Fixture::new();
-    let dump = fixture.file("dump", sample());
-    fixture.build(&[&dump], &[]).succeeds();
-    let before = fixture.files("db");
-    // The databases differ, so that a mixture of both would be noticed.
-    let other: String = sample()
-        .lines()
-        .skip(100)
-        .map(|line| format!("{line}\n"))
-        .collect();
-    // Each build is killed one change of files later, until a build publishes.
-    for changes in 0.. {
-        let (mut child, stdin) = slow_build(&fixture, other.as_bytes());
-        let mut seen = sizes(&fixture.path("db"));
-        drop(stdin);
-        for _ in 0..changes {
-            let mut now = seen.clone();
-            while now == seen && child.try_wait().unwrap().is_none() {
-                now = sizes(&fixture.path("db"));
-            }
-            seen = now;
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let count = fixture.export("db").len();
-        if count == other.lines().count() {
-            break;
-        }
-        assert_eq!(count, sample().lines().count());
-        fixture.build(&[&dump], &[]).succeeds();
-        assert_eq!(fixture.files("db"), before, "leftovers are removed");
     }
 }

@@ -1,7 +1,6 @@
 //! `shelfish extract`, compared with a walk through the whole database.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::Path;
 
 use crate::common::{Fixture, Host, START, sample, shelfish, shelfish_with, sorted};
@@ -214,64 +213,6 @@ fn the_size_limit_leaves_out_the_most_distant_positions() {
     ])
     .fails(&["no database fits into 100 bytes"]);
     assert!(!out.exists());
-}
-
-#[test]
-fn a_failed_extraction_writes_nothing() {
-    let fixture = fixture();
-    let (db, out) = (fixture.path("db"), fixture.path("part"));
-    let before = fixture.files("db");
-    let absent = "8/8/8/4k3/8/4K3/4P3/8 w - -";
-    shelfish([
-        "extract",
-        "-d",
-        text(&db),
-        "--start",
-        absent,
-        "-o",
-        text(&out),
-    ])
-    .fails(&["none of the 1 start positions"]);
-    shelfish([
-        "extract",
-        "-d",
-        text(&db),
-        "--start",
-        SICILIAN,
-        "-o",
-        text(&db),
-    ])
-    .fails(&["is the source database"]);
-    assert_eq!(
-        shelfish([
-            "extract",
-            "-d",
-            text(&db),
-            "--start",
-            "8/8 w",
-            "-o",
-            text(&out)
-        ])
-        .code,
-        2
-    );
-    assert_eq!(
-        shelfish(["extract", "-d", text(&db), "-o", text(&out)]).code,
-        2
-    );
-    assert!(!out.exists());
-    assert_eq!(fixture.files("db"), before);
-    fs::remove_file(db.join(&before[0].0)).unwrap();
-    shelfish([
-        "extract",
-        "-d",
-        text(&db),
-        "--start",
-        SICILIAN,
-        "-o",
-        text(&out),
-    ])
-    .fails(&["no such file"]);
 }
 
 /// Builds the book `book` and returns its path.

@@ -46,10 +46,6 @@ fn dump_of(copies: u64) -> String {
         .join("\n")
 }
 
-fn dump() -> String {
-    dump_of(1)
-}
-
 /// Builds by the selection of a summary.
 fn build_same(fixture: &Fixture, db: &str, sources: &[&Path], summary: &serde_json::Value) {
     let inputs = sources.iter().map(|source| Input::from(*source)).collect();
@@ -111,81 +107,6 @@ fn the_cut_does_not_depend_on_the_order_of_lines_or_the_number_of_threads() {
         summary
     );
     assert_eq!(fixture.files("again"), fixture.files("db"));
-}
-
-#[test]
-fn a_build_on_a_filled_database_makes_its_selection() {
-    let fixture = Fixture::new();
-    let text = dump_of(4);
-    let lines: Vec<&str> = text.lines().collect();
-    let (one, two) = lines.split_at(900);
-    let (one, two) = (
-        fixture.file("one", one.join("\n")),
-        fixture.file("two", two.join("\n")),
-    );
-    let summary = fitted(fixture.build_to("base", &[&one], &["--json", "--max-size", "40kB"]));
-    assert!(summary["min_depth_share"].is_u64(), "{summary}");
-    let base = fixture.path("base").to_str().unwrap().to_owned();
-    fixture.build(&[&two], &["--base", &base]).succeeds();
-    build_same(&fixture, "same", &[&one, &two], &summary);
-    assert_eq!(fixture.files("db"), fixture.files("same"));
-    // A smaller share of the same depth.
-    let room = (bytes(&fixture, "base") - 200).to_string() + "B";
-    let smaller = fitted(fixture.build_to(
-        "smaller",
-        &[],
-        &["--json", "--base", &base, "--max-size", &room],
-    ));
-    assert!(
-        smaller["min_depth"].as_u64() >= summary["min_depth"].as_u64(),
-        "{smaller}"
-    );
-    build_same(&fixture, "same", &[&one], &smaller);
-    assert_eq!(fixture.files("smaller"), fixture.files("same"));
-}
-
-#[test]
-fn a_database_that_fits_is_complete_and_has_no_minimum_depth() {
-    let fixture = Fixture::new();
-    let dump = fixture.file("dump", dump());
-    fixture.build_to("all", &[&dump], &[]).succeeds();
-    let summary = fitted(fixture.build(&[&dump], &["--json", "--max-size", "10MiB"]));
-    assert_eq!(
-        summary.to_string(),
-        r#"{"attempts":1,"max_bytes":10485760,"min_depth":0,"positions_left_out":0}"#
-    );
-    assert_eq!(fixture.files("db"), fixture.files("all"));
-    let text = fixture.build(&[&dump], &["--max-size", "10MiB"]).succeeds();
-    assert!(text.contains("all of it fits in 10.00 MiB"), "{text}");
-}
-
-#[test]
-fn a_base_is_reduced_like_its_sources() {
-    let fixture = Fixture::new();
-    let dump = dump();
-    let lines: Vec<&str> = dump.lines().collect();
-    let (one, two) = lines.split_at(900);
-    let (one, two) = (
-        fixture.file("one", one.join("\n")),
-        fixture.file("two", two.join("\n") + "\nrubbish\n"),
-    );
-    fixture.build_to("base", &[&one], &[]).succeeds();
-    let base = fixture.path("base").to_str().unwrap().to_owned();
-    let rejects = fixture.path("rejects").to_str().unwrap().to_owned();
-    let room = [
-        "--json",
-        "--max-size",
-        "14000B",
-        "--rejects",
-        &rejects,
-        "--base",
-        &base,
-    ];
-    let summary = fitted(fixture.build(&[&two], &room));
-    assert!(summary["attempts"].as_u64().unwrap() >= 1 && summary["min_depth"] != 0);
-    build_same(&fixture, "same", &[&one, &two], &summary);
-    assert_eq!(fixture.files("db"), fixture.files("same"));
-    assert_eq!(std::fs::read_to_string(rejects).unwrap().lines().count(), 2);
 }
 
 #[test]

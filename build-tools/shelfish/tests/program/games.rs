@@ -383,60 +383,6 @@ fn errors_in_games_are_counted_and_the_moves_before_are_used() {
 }
 
 #[test]
-fn the_result_after_the_moves_has_priority_over_the_tag() {
-    let fixture = Fixture::new();
-    let games = [
-        ("", "1. e4 1/2", [0, 1, 0]),
-        ("[Result \"1/2\"]", "1. e4 1/2", [0, 1, 0]),
-        ("[Result \"1/2\"]", "1. e4", [0, 1, 0]),
-        ("[Result \"1-0\"]", "1. e4", [1, 0, 0]),
-        ("[Result \"1-0\"]", "1. e4 0-1", [0, 0, 1]),
-        ("[Result \"0-1\"]", "1. e4 *", [0, 0, 1]),
-        ("[Result \"?\"]", "1. e4 ½-½", [0, 1, 0]),
-    ];
-    for (tag, moves, expected) in games {
-        let pgn = fixture.file("games.pgn", format!("[Event \"x\"]\n{tag}\n\n{moves}\n"));
-        let book = contents(&book_of(&fixture, &pgn, &[]));
-        let start = &book["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"];
-        assert_eq!(
-            start,
-            &BTreeMap::from([("e2e4".to_owned(), expected)]),
-            "{tag} {moves}"
-        );
-    }
-    fixture
-        .book_build(
-            &[&fixture.file("games.pgn", "[Result \"\"]\n\n1. e4 *\n")],
-            &[],
-        )
-        .fails(&["nothing to write"]);
-}
-
-#[test]
-fn noise_and_endless_lines_are_reported() {
-    let fixture = Fixture::new();
-    let mut random = fastrand::Rng::with_seed(5);
-    let noise: Vec<u8> = (0..300_000).map(|_| random.u8(..)).collect();
-    fixture
-        .book_build(&[&fixture.file("noise.pgn", noise)], &[])
-        .fails(&["nothing to write"]);
-    let mut long = b"[Event \"a\"]\n\n1. e4 ".to_vec();
-    long.extend(b"Nf3 Nf6 ".repeat(3 << 20));
-    long.extend(b"\n\n[Event \"b\"]\n\n1. d4 1-0\n");
-    let summary = fixture
-        .book_build(&[&fixture.file("long.pgn", long)], &["--json"])
-        .succeeds();
-    let summary: Value = serde_json::from_str(&summary).unwrap();
-    assert_eq!(
-        (&summary["games"], &summary["input"]["errors"]["too long"]),
-        (&json!(1), &json!(1))
-    );
-    fixture
-        .book_build(&[&fixture.file("empty.pgn", "")], &[])
-        .fails(&["nothing to write"]);
-}
-
-#[test]
 fn a_selection_excludes_games() {
     let fixture = Fixture::new();
     let game = |tags: &str, moves: &str| format!("[Event \"x\"]\n{tags}\n\n{moves}\n\n");

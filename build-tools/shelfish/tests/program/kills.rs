@@ -1,4 +1,4 @@
-//! Commands that write: killed at random moments, on a full disk, and twice at once. Readers find the old or the new state, byte for byte; the next run succeeds; nothing is left behind.
+//! Commands that write, killed at random moments and before each change of a file. Readers find the old or the new state, byte for byte; the next run succeeds; nothing is left behind.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -259,15 +259,9 @@ impl Writer {
     fn workplace(&self) -> Workplace {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().to_owned();
-        self.fill(&path);
-        Workplace { _dir: dir, path }
-    }
-
-    /// Copies the state before the command to a folder.
-    fn fill(&self, path: &Path) {
-        let before = Fixture::shared(self.name, self.before);
-        copy(before.dir.path(), path);
+        copy(Fixture::shared(self.name, self.before).dir.path(), &path);
         fs::create_dir(path.join(TEMPORARY)).unwrap();
+        Workplace { _dir: dir, path }
     }
 
     /// Creates the command. The words before its arguments end with the path of the program.
@@ -534,156 +528,5 @@ fn a_command_killed_before_any_change_of_a_file_leaves_the_old_or_the_new_state(
             writer.name
         );
         assert!(kills > 0, "{}", writer.name);
-    }
-}
-
-/// File system of its own in memory, which is unmounted when dropped.
-#[cfg(target_os = "linux")]
-struct Disk(tempfile::TempDir);
-
-#[cfg(target_os = "linux")]
-impl Disk {
-    /// Mounts a disk. Reports the test as skipped if the user may not.
-    fn mount() -> Option<Disk> {
-        let dir = tempfile::tempdir().unwrap();
-        let mounted = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", "size=64m", "tmpfs"])
-            .arg(dir.path())
-            .output();
-        if !mounted.is_ok_and(|output| output.status.success()) {
-            skipped("a disk of its own needs the right to mount");
-            return None;
-        }
-        Some(Disk(dir))
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-
-    /// Mounts the disk again with other options.
-    fn remount(&self, options: &str) {
-        let options = format!("remount,{options}");
-        assert!(
-            Command::new("mount")
-                .args(["-o", &options])
-                .arg(self.path())
-                .status()
-                .unwrap()
-                .success()
-        );
-    }
-
-    /// Returns the number of bytes in use.
-    fn used(&self) -> u64 {
-        let [total, free] =
-            [fs4::total_space(self.path()), fs4::free_space(self.path())].map(Result::unwrap);
-        total - free
-    }
-}
-
-#[cfg(target_os = "linux")]
-impl Drop for Disk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.path()).status();
-    }
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn a_disk_that_is_full_at_any_stage_keeps_the_old_state() {
-    const PAGE: u64 = 4096;
-    for writer in writers() {
-        let reference = writer.reference();
-        let mut free = PAGE;
-        let mut failures = 0;
-        loop {
-            let Some(disk) = Disk::mount() else { return };
-            let path = disk.path();
-            writer.fill(path);
-            disk.remount(&format!("size={}", disk.used() + free));
-            let full = run(&mut writer.command(path));
-            if full.code == 0 {
-                assert!(writer.state(path) == reference.new, "{}", writer.name);
-                break;
-            }
-            failures += 1;
-            let words = ["disk is full", "No space left"];
-            assert!(
-                full.code == 1 && words.iter().any(|word| full.err.contains(word)),
-                "{}",
-                full.err
-            );
-            let is_named = ["db", "evals", "site", "book.sqlite"]
-                .iter()
-                .any(|name| full.err.contains(name));
-            assert!(is_named, "{}", full.err);
-            // A publication may fail to prune, after the new state is complete.
-            reference.is_old(&writer.state(path), writer.name);
-            assert_eq!(
-                tree(&path.join(TEMPORARY)),
-                Vec::<PathBuf>::new(),
-                "{}",
-                full.err
-            );
-            disk.remount("size=64m");
-            writer.recovers(
-                path,
-                &reference,
-                &format!("{} after {free} bytes", writer.name),
-            );
-            free = if is_long() { free + PAGE } else { free * 2 };
-        }
-        println!(
-            "{}: failed {failures} times, with up to {free} free bytes",
-            writer.name
-        );
-        assert!(failures > 0, "{}", writer.name);
-    }
-}
-
-#[test]
-fn of_two_commands_at_once_one_succeeds_and_the_other_succeeds_or_leaves_no_trace() {
-    for writer in writers() {
-        let reference = writer.reference();
-        let mut refused = 0;
-        for _ in 0..if is_long() { 30 } else { 3 } {
-            let place = writer.workplace();
-            let two: Vec<_> = (0..2)
-                .map(|_| {
-                    writer
-                        .command(&place.path)
-                        .stdout(Stdio::piped())
-                        .stderr(Stdio::piped())
-                        .spawn()
-                        .unwrap()
-                })
-                .collect();
-            let outputs: Vec<_> = two
-                .into_iter()
-                .map(|child| child.wait_with_output().unwrap())
-                .collect();
-            for output in outputs.iter().filter(|output| !output.status.success()) {
-                let error = String::from_utf8_lossy(&output.stderr);
-                assert!(
-                    error.contains("another build") || error.contains("in the meantime"),
-                    "{}: {error}",
-                    writer.name
-                );
-                refused += 1;
-            }
-            assert!(
-                outputs.iter().any(|output| output.status.success()),
-                "{}",
-                writer.name
-            );
-            assert!(
-                writer.state(&place.path) == reference.new,
-                "{}",
-                writer.name
-            );
-            assert_eq!(tree(&place.path), reference.files, "{}", writer.name);
-        }
-        println!("{}: {refused} were refused", writer.name);
     }
 }

@@ -21,7 +21,6 @@ mod fit;
 mod games;
 mod hostile;
 mod kills;
-mod messages;
 mod output;
 #[cfg(feature = "parquet")]
 mod parquet;

@@ -169,22 +169,6 @@ fn files_with_the_schema_of_lichess_build_the_same_database_as_the_dump() {
 }
 
 #[test]
-fn minimum_and_maximum_numbers_survive_a_round_trip() {
-    let fixture = Fixture::new();
-    let pv = r#"{"cp":2147483647,"line":"e2e4"},{"cp":-2147483647,"line":""},{"mate":-32767,"line":"d2d4"}"#;
-    let text = format!(
-        r#"{{"fen":"{START}","evals":[{{"pvs":[{pv}],"knodes":{},"depth":65535}}]}}"#,
-        u64::MAX
-    );
-    let dump = fixture.file("dump", text);
-    fixture.build(&[&dump], &[]).succeeds();
-    fixture
-        .build_to("again", &[&export(&fixture, "db")], &[])
-        .succeeds();
-    assert_eq!(fixture.export("again"), fixture.export("db"));
-}
-
-#[test]
 fn rows_become_positions_and_evaluations_across_row_groups() {
     let fixture = Fixture::new();
     let path = fixture.path("other.parquet");

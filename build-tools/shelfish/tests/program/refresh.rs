@@ -136,24 +136,6 @@ fn a_newer_dump_is_published_optionally_on_the_published_base() {
 }
 
 #[test]
-fn selected_games_count_as_sources() {
-    let fixture = Fixture::new();
-    let game = |moves: &str| format!("[Event \"x\"]\n\n{moves} 1-0\n");
-    fixture.file("games.pgn", game("1. e4 e5"));
-    let whole = fixture.file("whole.pgn", game("1. d4 d5"));
-    let text = format!(
-        "sources = ['games.pgn']\nto = 'site'\nbook-build = ['--whole', '{}']",
-        whole.display()
-    );
-    fixture.file("refresh.toml", text);
-    report(refresh(&fixture, &[]));
-    let would = || report(refresh(&fixture, &["--dry-run"]))["would"].clone();
-    assert_eq!(would(), "do nothing: the newest is published");
-    fixture.file("whole.pgn", game("1. d4 d5 2. c4"));
-    assert_eq!(would(), "build, verify and publish");
-}
-
-#[test]
 fn an_interrupted_refresh_is_continued() {
     let fixture = fixture("publish = ['--pages', '--prune', '--grace', '0s', '--keep', '1']");
     fs::create_dir(fixture.path("site")).unwrap();
@@ -293,28 +275,6 @@ fn a_store_can_be_refreshed() {
         (&third["changed"], &third["built"]["base_positions"]),
         (&true.into(), &sample().lines().count().into())
     );
-}
-
-#[test]
-fn errors_of_the_configuration_are_reported_before_the_build() {
-    let fixture = fixture("");
-    fixture.file("refresh.json", "[]");
-    refresh(&fixture, &[]).fails(&["refresh.json", "remove it"]);
-    fs::remove_file(fixture.path("refresh.json")).unwrap();
-    fs::create_dir(fixture.path("site")).unwrap();
-    let foreign = fixture.file("site/manifest.json", "{\"a site's own\": true}");
-    refresh(&fixture, &[]).fails(&["manifest.json", "is in the way"]);
-    fs::remove_file(foreign).unwrap();
-    fs::remove_dir(fixture.path("site")).unwrap();
-    fixture.file(
-        "refresh.toml",
-        "sources = ['dump.zst']\nto = 'site'\nstate = 'no/state.json'",
-    );
-    refresh(&fixture, &[]).fails(&["state.json", "write a small file"]);
-    assert!(!fixture.path("evals").exists());
-    fixture.file("refresh.toml", "sources = ['no.zst']\nto = 'site'");
-    refresh(&fixture, &[]).fails(&["no.zst"]);
-    assert!(!fixture.path("site").exists());
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
-use crate::common::{Fixture, data, sample, shelfish, until};
+use crate::common::{Fixture, data, shelfish};
 use serde_json::Value;
 
 /// Spark master with a process for each worker. A failed task is repeated.
@@ -163,64 +163,4 @@ fn two_workers_build_the_same_database_of_tcec_as_one_machine() {
     println!("{summary}");
     spark.has_the_bytes_of_build();
     spark.fixture.verify("spark").succeeds();
-}
-
-/// Lists the processes whose command line contains all words.
-fn processes(words: &[&str]) -> Vec<i32> {
-    let entries = fs::read_dir("/proc").unwrap().flatten();
-    let has = |path: PathBuf| {
-        let line = fs::read(path.join("cmdline")).unwrap_or_default();
-        let line = String::from_utf8_lossy(&line).into_owned();
-        words.iter().all(|word| line.contains(word))
-    };
-    let number = |path: PathBuf| path.file_name()?.to_str()?.parse().ok();
-    entries
-        .map(|entry| entry.path())
-        .filter(|path| has(path.clone()))
-        .filter_map(number)
-        .collect()
-}
-
-#[test]
-#[ignore = "takes minutes and PySpark"]
-fn a_killed_worker_does_not_change_the_database() {
-    // Enough records for a kill while parts are being encoded.
-    let spark = Spark::new(&|fixture| {
-        let lines = sample();
-        let more = (1..40).flat_map(|n| {
-            lines
-                .lines()
-                .map(move |line| line.replace("\"knodes\":", &format!("\"knodes\":{n}")))
-        });
-        fixture.file("dump.jsonl", more.collect::<Vec<_>>().join("\n"))
-    });
-    spark.build();
-    let child = spark.start("spark");
-    let out = spark.fixture.path("spark");
-    // Kills an executor of this test as soon as a shard exists.
-    let mine = text(&spark.fixture.path("home")).to_owned();
-    let shards = || {
-        fs::read_dir(&out)
-            .is_ok_and(|mut dir| dir.any(|entry| text(&entry.unwrap().path()).ends_with(".silo")))
-    };
-    until("a shard exists", shards);
-    let is_mine = |process: &&i32| {
-        fs::read_link(format!("/proc/{process}/cwd")).is_ok_and(|cwd| cwd.starts_with(&mine))
-    };
-    let executors = processes(&["CoarseGrainedExecutorBackend"]);
-    let executor = executors
-        .iter()
-        .find(is_mine)
-        .expect("an executor of this test");
-    assert!(
-        Command::new("kill")
-            .args(["-9", &executor.to_string()])
-            .status()
-            .unwrap()
-            .success()
-    );
-    spark.finish(child);
-    let log = fs::read_to_string(spark.fixture.path("spark.log")).unwrap();
-    assert!(log.contains("Lost executor"), "{log}");
-    spark.has_the_bytes_of_build();
 }

@@ -107,64 +107,6 @@ fn a_build_without_the_option_compacts_an_updated_database_to_the_bytes_of_a_sin
 }
 
 #[test]
-fn every_reader_finds_the_positions_of_an_updated_database() {
-    let (fixture, dumps) = fixture_with_updates(3);
-    for dump in &dumps {
-        update(&fixture, &[dump]);
-    }
-    let host = Host::new(&fixture);
-    let pin = format!(
-        "{}",
-        shelfish::source::integrity::Integrity::of(
-            &fs::read(fixture.path("db/manifest.json")).unwrap()
-        )
-    );
-    let expected = fixture.export("db");
-    let fens: Vec<String> = expected
-        .iter()
-        .map(|line| json(line)["fen"].as_str().unwrap().to_owned())
-        .collect();
-    for (url, pinned) in [
-        (host.url("db"), false),
-        (host.url("db"), true),
-        (fixture.path("db").display().to_string(), false),
-    ] {
-        let pin = if pinned { &format!("#{pin}") } else { "" };
-        let url = format!("{url}{pin}");
-        let args = ["lookup", "-d", &url, "--json", "-"];
-        let found = shelfish_with(args, fens.join("\n").as_bytes()).succeeds();
-        let found: Vec<Value> = found.lines().map(json).collect();
-        assert_eq!(found.len(), expected.len());
-        for (answer, line) in found.iter().zip(&expected) {
-            let line = json(line);
-            assert!(answer["found"] == true, "{answer}");
-            assert_eq!(
-                answer["evaluations"][0]["depth"], line["evals"][0]["depth"],
-                "{answer}"
-            );
-        }
-    }
-    // A build on an updated database, and an extract of it, have all its positions.
-    let db = fixture.path("db");
-    fixture
-        .build_to("copy", &[], &["--base", db.to_str().unwrap()])
-        .succeeds();
-    assert_eq!(fixture.export("copy"), expected);
-    let out = fixture.path("part");
-    let args = [
-        "extract",
-        "-d",
-        db.to_str().unwrap(),
-        "--start",
-        START,
-        "-o",
-        out.to_str().unwrap(),
-    ];
-    shelfish(args).succeeds();
-    fixture.verify("part").succeeds();
-}
-
-#[test]
 fn files_whose_blocks_are_mostly_replaced_are_emptied_by_the_next_update() {
     let (fixture, dumps) = fixture_with_updates(2);
     let live = |file: &str| {
