@@ -5,13 +5,11 @@ import { ecos, moves, names } from "./openings-table.js";
 
 export type { Opening } from "./shared/types.js";
 
-/** A position of a line. */
 interface Position {
   /** Letters of the squares in the order of FEN, from a8 to h1; a space for an empty square. */
   squares: Uint8Array;
-  rights: string;
-  /** Square of a legal en-passant capture, or -1; a1 is 0, h8 is 63. */
-  enPassant: number;
+  /** The square of an en-passant capture, or `-`. */
+  enPassant: string;
 }
 
 /** Expands the board of a FEN to a letter for each square. */
@@ -20,15 +18,6 @@ const expand = (board: string): string =>
     .replaceAll("/", "")
     .replace(/\d/g, (empty) => " ".repeat(Number(empty)));
 
-/** Castling rights that are lost when a move starts or ends on a square. */
-const RIGHTS: Record<number, string> = {
-  0: "Q",
-  4: "KQ",
-  7: "K",
-  56: "q",
-  60: "kq",
-  63: "k",
-};
 const [SPACE, KING, ROOK, PAWN] = [32, 75, 82, 80];
 /** Difference between the codes of a small and a capital letter. */
 const BLACK = 32;
@@ -42,15 +31,10 @@ let maxPlies = 0;
  * The first call decodes the table, which takes some milliseconds.
  */
 export function openingOf(fen: string): Opening | undefined {
-  const [board = "", turn, castling, enPassant] = String(fen)
-    .trim()
-    .split(/\s+/);
-  const position = `${expand(board)} ${turn} ${castling}`;
+  const [board = "", turn, , square] = String(fen).trim().split(/\s+/);
+  const position = expand(board) + turn;
   // A FEN may name an en-passant square without a legal capture.
-  return (
-    openings().get(`${position} ${enPassant}`) ??
-    openings().get(`${position} -`)
-  );
+  return openings().get(position + square) ?? openings().get(`${position}-`);
 }
 
 /** Returns the plies to the farthest position that has a name. */
@@ -65,33 +49,27 @@ function openings(): Map<string, Opening> {
   const endings = names.split("\n");
   let name = "";
   // The positions of a line. The next line shares its first positions and replaces the rest.
-  const start = Uint8Array.from(
-    expand("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR"),
-    (letter) => letter.charCodeAt(0),
-  );
+  const start = expand("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR");
   const positions: Position[] = [
-    { squares: start, rights: "KQkq", enPassant: -1 },
+    {
+      squares: Uint8Array.from(start, (letter) => letter.charCodeAt(0)),
+      enPassant: "-",
+    },
   ];
   for (const [n, line] of moves.split("\n").entries()) {
     let ply = number(line, 0);
-    for (let at = 1; at < line.length; at += 2) {
-      play(
-        positions[ply] as Position,
+    for (let at = 1; at < line.length; at += 2)
+      positions[ply + 1] = play(
+        positions[ply++]!,
         number(line, at),
         number(line, at + 1),
-        (positions[++ply] ??= {
-          squares: new Uint8Array(64),
-          rights: "",
-          enPassant: -1,
-        }),
       );
-    }
     const ending = endings[n] ?? "";
     name = name.slice(0, number(ending, 0)) + ending.slice(1);
-    table.set(key(positions[ply] as Position, ply % 2 === 0), {
-      eco: ecos.slice(3 * n, 3 * n + 3),
-      name,
-    });
+    const { squares, enPassant } = positions[ply]!;
+    const eco = ecos.slice(3 * n, 3 * n + 3);
+    const board = String.fromCharCode(...squares);
+    table.set(board + "wb"[ply % 2] + enPassant, { eco, name });
     maxPlies = Math.max(maxPlies, ply);
   }
   return table;
@@ -99,52 +77,29 @@ function openings(): Map<string, Opening> {
 
 const number = (text: string, at: number): number => text.charCodeAt(at) - 35;
 
-/** Returns the key of a position in the table. */
-function key(
-  { squares, rights, enPassant }: Position,
-  isWhite: boolean,
-): string {
-  const square =
-    enPassant < 0
-      ? "-"
-      : "abcdefgh".charAt(enPassant & 7) + ((enPassant >> 3) + 1);
-  return `${String.fromCharCode(...squares)} ${isWhite ? "w" : "b"} ${rights || "-"} ${square}`;
-}
-
-/** Sets `after` to the position after a legal move that is no promotion. */
-function play(
-  before: Position,
-  from: number,
-  to: number,
-  after: Position,
-): void {
-  const { squares } = after;
-  squares.set(before.squares);
-  after.rights = before.rights;
-  after.enPassant = -1;
-  const piece = squares[from ^ 56] ?? SPACE;
-  const taken = squares[to ^ 56] ?? SPACE;
+/** Returns the position after a legal move that is no promotion. Castling is king to rook. The square a1 is 0, h8 is 63. */
+function play(before: Position, from: number, to: number): Position {
+  const squares = before.squares.slice();
+  let enPassant = "-";
+  const [piece = SPACE, taken] = [squares[from ^ 56], squares[to ^ 56]];
   const colour = piece & BLACK;
-  if (after.rights) after.rights = without(without(after.rights, from), to);
   squares[from ^ 56] = SPACE;
   squares[to ^ 56] = piece;
   if (piece === KING + colour && taken === ROOK + colour) {
     squares[to ^ 56] = SPACE;
     squares[(to > from ? from + 2 : from - 2) ^ 56] = piece;
     squares[(to > from ? from + 1 : from - 1) ^ 56] = taken;
-  } else if (piece === PAWN + colour) {
-    if (to === before.enPassant) squares[to ^ 8 ^ 56] = SPACE;
-    if (Math.abs(to - from) === 16) {
-      const other = PAWN + (colour ^ BLACK);
-      const isLeft = (to & 7) > 0 && squares[(to - 1) ^ 56] === other;
-      const isRight = (to & 7) < 7 && squares[(to + 1) ^ 56] === other;
-      if (isLeft || isRight) after.enPassant = (from + to) / 2;
-    }
   }
-}
-
-/** Returns the castling rights after a move that starts or ends on a square. */
-function without(rights: string, square: number): string {
-  for (const lost of RIGHTS[square] ?? "") rights = rights.replace(lost, "");
-  return rights;
+  if (piece === PAWN + colour) {
+    // A diagonal move to an empty square is a capture en passant.
+    if ((from ^ to) & 7 && taken === SPACE)
+      squares[((from & 56) + (to & 7)) ^ 56] = SPACE;
+    const beside = [-1, 1].filter((file) => !(((to & 7) + file) & 8));
+    const isTaken = beside.some(
+      (file) => squares[(to + file) ^ 56] === PAWN + (colour ^ BLACK),
+    );
+    if (Math.abs(to - from) === 16 && isTaken)
+      enPassant = "abcdefgh".charAt(to & 7) + (colour ? 6 : 3);
+  }
+  return { squares, enPassant };
 }

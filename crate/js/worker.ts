@@ -2,8 +2,14 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { Database, openDatabase } from "./index.js";
-import { onAbort } from "./shared/abort.js";
-import { enter, failed, ShelfishError } from "./shared/errors.js";
+import { Calls, onAbort } from "./shared/abort.js";
+import {
+  asError,
+  enter,
+  type ErrorCode,
+  failed,
+  ShelfishError,
+} from "./shared/errors.js";
 import { TIMEOUT } from "./shared/load.js";
 import type { Manifest, OpenOptions, Stats } from "./shared/types.js";
 
@@ -67,12 +73,8 @@ function answer(opener: typeof openDatabase, port: MessagePort): void {
           ? (request: unknown) => port.postMessage({ request })
           : undefined;
         database = await opener(subject, { ...options, onRequest, signal });
-      } else {
-        value =
-          method === "manifest"
-            ? database.manifest
-            : await database[method](subject, { ...options, signal });
-      }
+      } else if (method === "manifest") value = database.manifest;
+      else value = await database[method](subject, { ...options, signal });
       port.postMessage({
         id,
         value: Array.isArray(value) ? value.map(sendable) : value,
@@ -120,87 +122,77 @@ async function connected(
   const own = typeof worker === "function" ? worker() : undefined;
   const host = own ?? (worker as Port);
   const { port1: port, port2 } = new MessageChannel();
-  const calls = new Map<
+  const answers = new Map<
     number,
     { resolve: (value: any) => void; reject: (error: unknown) => void }
   >();
+  const calls = new Calls();
   let last = 0;
   let isOpen = true;
 
-  async function ask(
+  const ask = (
     method: string,
     subject?: unknown,
     options?: { signal?: AbortSignal | undefined } | null,
-  ): Promise<any> {
-    if (!isOpen) throw failed("closed", "the database was closed");
-    const { signal, ...rest } = options ?? {};
-    const id = ++last;
-    const calling = new Promise((resolve, reject) =>
-      calls.set(id, { resolve, reject }),
-    );
-    const abort = () => {
-      port.postMessage({ id });
-      calls
-        .get(id)
-        ?.reject(failed("aborted", "the call was aborted", signal?.reason));
-    };
-    const remove = signal && onAbort(signal, abort);
-    try {
-      if (signal?.aborted) abort();
-      else port.postMessage({ id, method, subject, options: rest });
-    } catch (cause) {
-      calls
-        .get(id)
-        ?.reject(
-          failed(
-            "usage",
-            `an argument cannot be sent to a Worker: ${(cause as Error).message}`,
-            cause,
-          ),
-        );
-    }
-    return calling.finally(() => {
-      calls.delete(id);
-      remove?.();
+  ): Promise<any> =>
+    enter(() => {
+      if (!isOpen) throw failed("closed", "the database was closed");
+      const { signal, ...rest } = options ?? {};
+      const id = ++last;
+      const send = (
+        resolve: (value: any) => void,
+        reject: (error: unknown) => void,
+      ) => {
+        answers.set(id, { resolve, reject });
+        try {
+          port.postMessage({ id, method, subject, options: rest });
+        } catch (cause) {
+          const text = `an argument cannot be sent to a Worker: ${cause}`;
+          throw failed("usage", text, cause);
+        }
+      };
+      return calls
+        .run("the call", signal, (ended) => {
+          onAbort(ended, () => port.postMessage({ id }));
+          return new Promise(send);
+        })
+        .finally(() => answers.delete(id));
     });
-  }
 
   function close() {
     clearTimeout(timer);
     if (isOpen) port.postMessage({ method: "close" });
     isOpen = false;
     own?.terminate();
-    for (const { reject } of calls.values())
-      reject(failed("closed", "the database was closed"));
+    calls.close(failed("closed", "the database was closed"));
   }
 
+  const opening = (code: ErrorCode, message: string) =>
+    answers.get(1)?.reject(failed(code, `the Worker ${message}`));
   const { timeout = TIMEOUT } = rest;
-  const late = () =>
-    calls
-      .get(1)
-      ?.reject(
-        failed(
-          "timeout",
-          `the Worker did not start within ${timeout} ms: its script must call serve()`,
-        ),
-      );
-  const timer = setTimeout(late, timeout);
+  const timer = setTimeout(
+    () =>
+      opening(
+        "timeout",
+        `did not start within ${timeout} ms: its script must call serve()`,
+      ),
+    timeout,
+  );
   port.onmessage = ({ data: { id, value, error, request } }) => {
     clearTimeout(timer);
     if (request) onRequest?.(request);
-    else if (error) calls.get(id)?.reject(error);
-    else calls.get(id)?.resolve(value);
+    else if (error) answers.get(id)?.reject(error);
+    else
+      answers
+        .get(id)
+        ?.resolve(Array.isArray(value) ? value.map(asError) : value);
   };
-  host.addEventListener("error", ({ message }: ErrorEvent) => {
-    calls
-      .get(1)
-      ?.reject(
-        failed(
-          "network",
-          `the Worker could not be started: ${message || "there is no such script"}`,
-        ),
-      );
-  });
+  host.addEventListener("error", ({ message }: ErrorEvent) =>
+    opening(
+      "network",
+      `could not be started: ${message || "there is no such script"}`,
+    ),
+  );
   host.postMessage(HELLO, [port2]);
   try {
     const given = await wasm;
@@ -225,21 +217,13 @@ async function connected(
     throw error;
   }
   return {
-    lookup: (fen: string, options?: object) =>
-      enter(() => ask("lookup", fen, options)),
-    lookupMany: (fens, options) =>
-      enter(async (trace) => {
-        const answers: any[] = await ask("lookupMany", listed(fens), options);
-        return answers.map((answer) =>
-          answer && "code" in answer ? trace(answer) : answer,
-        );
-      }),
-    prefetch: (fens, options) =>
-      enter(() => ask("prefetch", listed(fens), options)),
-    clear: () => enter(() => ask("clear")),
-    stats: () => enter(() => ask("stats")),
+    lookup: (fen: string, options?: object) => ask("lookup", fen, options),
+    lookupMany: (fens, options) => ask("lookupMany", listed(fens), options),
+    prefetch: (fens, options) => ask("prefetch", listed(fens), options),
+    clear: () => ask("clear"),
+    stats: () => ask("stats"),
     get manifest() {
-      return enter(() => ask("manifest"));
+      return ask("manifest");
     },
     close,
     [Symbol.dispose]: close,

@@ -86,7 +86,9 @@ test("an error is a native error with its fields, and its stack begins at the ca
     assert.equal(head, `${error.name}: ${error.message}`, name);
     const isSync = /^(openEvaluator|read|report)$/.test(name);
     // A function that is not asynchronous is itself in the stack.
-    const own = frames.findIndex((frame) => frame.includes(HERE));
+    const own = frames
+      .filter((frame) => !frame.includes("node:internal"))
+      .findIndex((frame) => frame.includes(HERE));
     assert.ok(isSync ? own > 0 : own === 0, `${name}: ${error.stack}`);
     assert.ok(
       frames.some((frame) => frame.includes("theCaller")),

@@ -50,8 +50,11 @@ export class Calls {
     const remove =
       signal && onAbort(signal, () => own.abort(aborted(signal, name)));
     this.#running.add(own);
+    const ended = new Promise<never>((_, reject) =>
+      onAbort(own.signal, () => reject(own.signal.reason)),
+    );
     try {
-      return await work(own.signal);
+      return await Promise.race([ended, work(own.signal)]);
     } finally {
       remove?.();
       this.#running.delete(own);
@@ -64,18 +67,9 @@ export class Calls {
   }
 }
 
-/** Waits for `work`. Rejects with the reason of a signal of {@link Calls}. */
-export const raced = <T>(work: Promise<T>, own: AbortSignal): Promise<T> =>
-  Promise.race([
-    new Promise<never>((_, reject) =>
-      own.addEventListener("abort", () => reject(own.reason), { once: true }),
-    ),
-    work,
-  ]);
-
 /** Waits for `work`. Rejects with code `aborted` if the signal is aborted first. */
 export const unlessAborted = <T>(
   work: Promise<T>,
   signal: AbortSignal | null | undefined,
   name: string,
-): Promise<T> => new Calls().run(name, signal, (own) => raced(work, own));
+): Promise<T> => new Calls().run(name, signal, () => work);

@@ -1,6 +1,6 @@
 // Opens databases and books: requests the manifest while the WASM module loads.
 
-import { Calls, raced } from "./abort.js";
+import { Calls, onAbort } from "./abort.js";
 import { ShelfishError } from "./errors.js";
 import { type Module, platform, ready } from "./load.js";
 import { checked, type Kinds } from "./options.js";
@@ -79,6 +79,7 @@ export async function connect<E>(
     : manifestUrl(database as string | URL, manifest);
   return new Calls().run("opening", signal, async (own) => {
     const controller = new AbortController();
+    onAbort(own, () => controller.abort());
     let response: Promise<Response> | undefined;
     if (
       !source &&
@@ -95,7 +96,7 @@ export async function connect<E>(
       response.catch(() => {});
     }
     try {
-      await raced(ready(module, wasm, timeout), own);
+      await ready(module, wasm, timeout);
       return await open(
         url,
         source,

@@ -133,8 +133,8 @@ export const failed = (
   cause?: unknown,
 ): ShelfishError => new ShelfishError({ code, message }, cause);
 
-/** Returns an error of a WASM module, which is a plain object, as an error of the package. Keeps other errors. */
-function asError(error: unknown): unknown {
+/** Returns an error of a WASM module, which is a plain object, as an error of the package. Keeps other values. */
+export function asError(error: unknown): unknown {
   const isPlain =
     typeof (error as ErrorFields | null | undefined)?.code === "string" &&
     !(error instanceof Error);
@@ -146,34 +146,17 @@ function asError(error: unknown): unknown {
     : error;
 }
 
-/** Makes an error of the package begin at the function that called the package. */
-export type Trace = (error: unknown) => unknown;
-
 /**
- * Runs the work of a public function. An error has the stack of this call: the work ends in WebAssembly, a timer or an event,
- * which no caller waits for. `frames` is the number of functions of the package from the public function to this function.
+ * Runs the work of a public function. An error has the stack of this call: the work ends in WebAssembly, a timer or an event, which no
+ * caller waits for. V8 knows who waits for this function.
  */
-export async function enter<T>(
-  work: (trace: Trace) => T | Promise<T>,
-  frames = 1,
-): Promise<T> {
-  const call = new Error();
-  const trace = (thrown: unknown) => {
-    const error = asError(thrown);
-    if (!(error instanceof ShelfishError)) return error;
-    // V8 begins with the name of the error. Then follow this function and those of the package.
-    const lines = (call.stack ?? "").split("\n");
-    const isV8 = lines[0] === "Error";
-    const value = [
-      ...(isV8 ? [String(error)] : []),
-      ...lines.slice((isV8 ? 2 : 1) + frames),
-    ].join("\n");
-    return hide(error, "stack", value);
-  };
+export async function enter<T>(work: () => T | Promise<T>): Promise<T> {
   try {
-    return await work(trace);
-  } catch (error) {
-    throw trace(error);
+    return await work();
+  } catch (thrown) {
+    const error = asError(thrown);
+    if (error instanceof ShelfishError) Error.captureStackTrace?.(error, enter);
+    throw error;
   }
 }
 

@@ -216,58 +216,48 @@ async function hasHash(
 async function bytesOf(
   url: string,
   timeout: number,
-  cache?: RequestCache,
+  cache: RequestCache = "default",
 ): Promise<Uint8Array<ArrayBuffer>> {
-  if (/^file:/i.test(url)) {
-    // Node runs the entry for browsers, but its `fetch` does not read files.
-    const { process } = globalThis as {
-      process?: { getBuiltinModule?: (name: string) => any };
-    };
-    const fs = process?.getBuiltinModule?.("node:fs");
-    if (fs) return fs.promises.readFile(new URL(url));
+  // Node runs the entry for browsers, but its `fetch` does not read files.
+  const { process } = globalThis as {
+    process?: { getBuiltinModule?: (name: string) => any };
+  };
+  const fs = /^file:/i.test(url) && process?.getBuiltinModule?.("node:fs");
+  if (fs) return fs.promises.readFile(new URL(url));
+  const { signal, ...controller } = limited(url);
+  controller.limit(timeout);
+  try {
+    const response = await fetch(url, { signal, cache });
+    const length = Number(response.headers.get("Content-Length"));
+    controller.limit(timeout + (length || USUAL_BYTES) / 16.384);
+    return await bytesOfResponse(response, url);
+  } catch (cause) {
+    const error = signal.reason ?? cause;
+    if (error instanceof ShelfishError) throw error;
+    const { message } = error as Error;
+    throw failed(
+      `no complete answer from ${url} (${message}); ${advice(url)}`,
+      url,
+      cause,
+    );
+  } finally {
+    controller.end();
   }
+}
+
+/** Returns a signal that is aborted after the last limit in milliseconds. */
+function limited(url: string) {
   const controller = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let limit = (_: number) => {};
-  const late = new Promise<never>((_, reject) => {
-    limit = (milliseconds) => {
-      clearTimeout(timer);
-      timer = setTimeout(() => {
-        reject(
-          failed(
-            `no complete answer from ${url} within ${Math.round(milliseconds)} ms`,
-            url,
-            undefined,
-            "timeout",
-          ),
-        );
-        controller.abort();
-      }, milliseconds);
-    };
-  });
-  limit(timeout);
-  const loading = async () => {
-    let response: Response;
-    try {
-      response = await fetch(url, {
-        signal: controller.signal,
-        ...(cache && { cache }),
-      });
-    } catch (cause) {
-      throw failed(
-        `no answer from ${url} (${(cause as Error).message}); ${advice(url)}`,
-        url,
-        cause,
-      );
-    }
-    limit(
-      timeout +
-        (Number(response.headers.get("Content-Length")) || USUAL_BYTES) /
-          16.384,
+  const limit = (milliseconds: number) => {
+    clearTimeout(timer);
+    const message = `no complete answer from ${url} within ${Math.round(milliseconds)} ms`;
+    timer = setTimeout(
+      () => controller.abort(failed(message, url, undefined, "timeout")),
+      milliseconds,
     );
-    return bytesOfResponse(response, url);
   };
-  return Promise.race([loading(), late]).finally(() => clearTimeout(timer));
+  return { signal: controller.signal, limit, end: () => clearTimeout(timer) };
 }
 
 const fromResponse = async (response: Response) =>
@@ -284,14 +274,7 @@ async function bytesOfResponse(
       url,
     );
   // Not a stream: Firefox waits forever for the rest of a truncated stream, and its process compiles no other module.
-  const body = await response.arrayBuffer().catch((cause: Error) => {
-    throw failed(
-      `the answer from ${url} broke off (${cause.message})`,
-      url,
-      cause,
-    );
-  });
-  const bytes = new Uint8Array(body);
+  const bytes = new Uint8Array(await response.arrayBuffer());
   if (String(bytes.subarray(0, 4)) !== "0,97,115,109") {
     const start = JSON.stringify(
       new TextDecoder().decode(bytes.subarray(0, 40)),

@@ -2,7 +2,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import { Calls } from "./abort.js";
-import { enter, enterSync, failed, ShelfishError } from "./errors.js";
+import { asError, enter, enterSync, failed, ShelfishError } from "./errors.js";
 import { checked, fenList, fenText, type Kinds } from "./options.js";
 import type { CallOptions, Stats } from "./types.js";
 
@@ -38,17 +38,12 @@ export abstract class Opened<S> {
     options: O | null | undefined,
     kinds: Kinds<O>,
   ): Promise<any> {
-    return enter(async (trace) => {
+    return enter(async () => {
       const list = [fenText(call, fen)];
-      const [answer]: any[] = await this.run(
-        call,
-        options,
-        kinds,
-        (rest, signal) => this.reader.lookup(list, rest, signal, true),
-      );
-      if (answer && "code" in answer) throw trace(answer);
+      const [answer] = await this.#answers(call, list, options, kinds);
+      if (answer instanceof ShelfishError) throw answer;
       return answer;
-    }, 2);
+    });
   }
 
   /** @internal */
@@ -57,20 +52,27 @@ export abstract class Opened<S> {
     fens: Iterable<string>,
     options: O | null | undefined,
     kinds: Kinds<O>,
+    hasAnswers?: boolean,
+  ): Promise<any[]> {
+    return enter(() =>
+      this.#answers(call, fenList(call, fens), options, kinds, hasAnswers),
+    );
+  }
+
+  async #answers<O extends CallOptions>(
+    call: string,
+    fens: string[],
+    options: O | null | undefined,
+    kinds: Kinds<O>,
     hasAnswers = true,
   ): Promise<any[]> {
-    return enter(async (trace) => {
-      const list = fenList(call, fens);
-      const answers: any[] = await this.run(
-        call,
-        options,
-        kinds,
-        (rest, signal) => this.reader.lookup(list, rest, signal, hasAnswers),
-      );
-      return answers.map((answer) =>
-        answer && "code" in answer ? (trace(answer) as ShelfishError) : answer,
-      );
-    }, 2);
+    const answers: unknown[] = await this.run(
+      call,
+      options,
+      kinds,
+      (rest, signal) => this.reader.lookup(fens, rest, signal, hasAnswers),
+    );
+    return answers.map(asError);
   }
 
   /** Clears the caches in memory and in IndexedDB. Keeps other databases in the same cache. */
