@@ -5,15 +5,17 @@ import { ShelfishExplorer } from "./elements/explorer-element.js";
 import type {
   ShelfishEvalAttributes,
   ShelfishExplorerAttributes,
+  ShelfishGameAttributes,
 } from "./elements/types.js";
+import { ShelfishGame } from "./game/game.js";
 
 export type * from "./elements/types.js";
-export * from "./game/game.js";
-export { ShelfishEval, ShelfishExplorer };
+export { ShelfishEval, ShelfishExplorer, ShelfishGame };
 
 for (const [name, element] of [
   ["shelfish-eval", ShelfishEval],
   ["shelfish-explorer", ShelfishExplorer],
+  ["shelfish-game", ShelfishGame],
 ] as const) {
   if (globalThis.customElements && !customElements.get(name))
     customElements.define(name, element);
@@ -23,6 +25,7 @@ declare global {
   interface HTMLElementTagNameMap {
     "shelfish-eval": ShelfishEval;
     "shelfish-explorer": ShelfishExplorer;
+    "shelfish-game": ShelfishGame;
   }
   namespace JSX {
     interface IntrinsicElements {
@@ -30,6 +33,7 @@ declare global {
       "shelfish-explorer": ShelfishExplorerAttributes & {
         [name: string]: unknown;
       };
+      "shelfish-game": ShelfishGameAttributes & { [name: string]: unknown };
     }
   }
 }

@@ -42,8 +42,8 @@ export function whenVisible(
   return () => observer.disconnect();
 }
 
-/** An element that looks up a position. */
-export abstract class LookupElement extends Base {
+/** An element that looks up positions. Its events are typed. */
+export abstract class LookupElement<Events = unknown> extends Base {
   readonly #error = make("p", {
     class: "error",
     part: "error",
@@ -68,7 +68,10 @@ export abstract class LookupElement extends Base {
 
   /** @internal */
   connectedCallback(): void {
-    if (!this.#isBuilt) this.build().append(this.#error, this.#status);
+    if (!this.#isBuilt) {
+      this.build().append(this.#error);
+      this.shadowRoot!.append(this.#status);
+    }
     this.#isBuilt = true;
     this.#isVisible = false;
     this.#disconnect = whenVisible(this, () => {
@@ -90,9 +93,8 @@ export abstract class LookupElement extends Base {
     before: string | null,
     after: string | null,
   ): void {
-    if (before === after) return;
-    this.changed(name);
-    if (this.#isVisible) this.look();
+    if (before === after || !this.#isBuilt) return;
+    if (this.changed(name) && this.#isVisible) this.look();
   }
 
   /** Looks up the position again. Changes of several attributes together cause a single lookup. */
@@ -110,13 +112,17 @@ export abstract class LookupElement extends Base {
         await this.load(signal);
       } catch (error) {
         if (signal.aborted) return;
-        const { message } = error as Error;
-        this.#error.textContent = message;
-        this.#error.hidden = false;
         this.clear();
-        this.dispatchEvent(new CustomEvent("error", { detail: message }));
+        this.fail((error as Error).message);
       }
     });
+  }
+
+  /** Shows and reports an error. */
+  protected fail(message: string): void {
+    this.#error.textContent = message;
+    this.#error.hidden = false;
+    this.dispatchEvent(new CustomEvent("error", { detail: message }));
   }
 
   /** Announces a text to screen readers. */
@@ -133,12 +139,27 @@ export abstract class LookupElement extends Base {
   /** Makes the content. Returns the parent of the messages. */
   protected abstract build(): Node & ParentNode;
 
-  /** Is called when an attribute changes, before the next lookup. */
-  protected changed(_name: string): void {}
+  /** Is called when an attribute changes. Returns whether a lookup is needed. */
+  protected changed(_name: string): boolean {
+    return true;
+  }
 
   /** Looks up the position and shows the answer, unless the signal is aborted. */
   protected abstract load(signal: AbortSignal): Promise<void>;
 
   /** Removes the last answer. */
   protected abstract clear(): void;
+}
+
+export interface LookupElement<Events> {
+  addEventListener<K extends string & keyof Events>(
+    type: K,
+    listener: (this: this, event: Events[K]) => unknown,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
+  addEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
 }

@@ -40,7 +40,7 @@ const ORIGIN = {
  * `null` if no origin has an evaluation), `error` (with a `string`). Parts: `evaluation`, `bar`, `score`, `facts`, `lines`, `line`,
  * `error`. Custom properties: as of `<shelfish-game>`.
  */
-export class ShelfishEval extends LookupElement {
+export class ShelfishEval extends LookupElement<ShelfishEvalEventMap> {
   static readonly observedAttributes = [
     "fen",
     "database",
@@ -177,16 +177,3 @@ export class ShelfishEval extends LookupElement {
 
 const factsOf = ({ from, depth }: Evaluated): string =>
   from === "endgames" ? ORIGIN[from] : `depth ${depth}, ${ORIGIN[from]}`;
-
-export interface ShelfishEval {
-  addEventListener<K extends keyof ShelfishEvalEventMap>(
-    type: K,
-    listener: (this: ShelfishEval, event: ShelfishEvalEventMap[K]) => unknown,
-    options?: boolean | AddEventListenerOptions,
-  ): void;
-  addEventListener(
-    type: string,
-    listener: EventListenerOrEventListenerObject,
-    options?: boolean | AddEventListenerOptions,
-  ): void;
-}

@@ -1,6 +1,6 @@
 // <shelfish-explorer fen="…" book="https://example.org/book/">: the moves that games played from a position.
 
-import { Parts } from "../shared/parts.js";
+import { openShared } from "./origins.js";
 import type { Explored, ExploredMove, Results } from "../shared/types.js";
 import { make, minus } from "./dom.js";
 import { LookupElement, shadow } from "./element.js";
@@ -32,9 +32,6 @@ td small { color: var(--_soft); }
 @container (max-width: 420px) { .games small { display: none; } }
 `;
 
-/** Open books and databases, which the elements of a page share. */
-const parts = new Parts();
-
 /** A move that the user played in the element, and the position after the move. */
 interface Step {
   san: string;
@@ -49,7 +46,7 @@ interface Step {
  * {@link MoveDetail}; if it is cancelled, the element keeps its position), `explored` (with the answer), `error` (with a `string`).
  * Parts: `explorer`, `path`, `table`, `move`, `results`, `facts`, `error`. Custom properties: as of `<shelfish-game>`.
  */
-export class ShelfishExplorer extends LookupElement {
+export class ShelfishExplorer extends LookupElement<ShelfishExplorerEventMap> {
   static readonly observedAttributes = ["fen", "book", "database", "moves"];
 
   readonly #path = make("div", {
@@ -91,10 +88,12 @@ export class ShelfishExplorer extends LookupElement {
     return content;
   }
 
-  protected override changed(name: string): void {
-    if (name !== "fen") return;
-    this.#steps = [];
-    this.#showPath();
+  protected override changed(name: string): boolean {
+    if (name === "fen") {
+      this.#steps = [];
+      this.#showPath();
+    }
+    return true;
   }
 
   protected clear(): void {
@@ -111,15 +110,11 @@ export class ShelfishExplorer extends LookupElement {
       );
     const fen = this.#steps.at(-1)?.fen ?? (this.fen || START);
     this.#facts.textContent ||= "Looking it up…";
-    const { openBook, openDatabase } = await import("../index.js");
     const [open, evaluations] = await Promise.all([
-      parts.get(book, () => openBook(book)),
-      database && parts.get(database, () => openDatabase(database)),
+      openShared("openBook", book),
+      database === undefined ? undefined : openShared("openDatabase", database),
     ]);
-    const value = await open.explore(fen, {
-      signal,
-      database: evaluations || undefined,
-    });
+    const value = await open.explore(fen, { signal, database: evaluations });
     if (signal.aborted) return;
     this.#show(value);
     this.dispatchEvent(new CustomEvent("explored", { detail: value }));
@@ -218,20 +213,4 @@ function shares(results: Results): HTMLElement {
     { class: "share", role: "img", "aria-label": label, title: label },
     ...parts,
   );
-}
-
-export interface ShelfishExplorer {
-  addEventListener<K extends keyof ShelfishExplorerEventMap>(
-    type: K,
-    listener: (
-      this: ShelfishExplorer,
-      event: ShelfishExplorerEventMap[K],
-    ) => unknown,
-    options?: boolean | AddEventListenerOptions,
-  ): void;
-  addEventListener(
-    type: string,
-    listener: EventListenerOrEventListenerObject,
-    options?: boolean | AddEventListenerOptions,
-  ): void;
 }

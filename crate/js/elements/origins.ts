@@ -113,3 +113,17 @@ export function use(origins: Origins): [OpenOrigins, end: () => void] {
   };
   return [found, end];
 }
+
+/** Databases and books that the elements of a page share. They stay open. */
+const shared = new Parts();
+
+type Openers = typeof import("../index.js");
+
+/** Opens a database or a book once for all elements. */
+export const openShared = <Name extends "openDatabase" | "openBook">(
+  name: Name,
+  url: string,
+): ReturnType<Openers[Name]> =>
+  shared.get(url.replace(/\/$/, "/manifest.json"), async () =>
+    (await import("../index.js"))[name](url),
+  ) as ReturnType<Openers[Name]>;

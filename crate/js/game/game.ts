@@ -1,18 +1,15 @@
 // <shelfish-game pgn="1. e4 e5 …" database="https://example.org/evals/"> of the entry `shelfish/elements`.
 
-import type { openDatabase } from "../index.js";
-import { Base, shadow, whenVisible } from "../elements/element.js";
-import { lookupScores } from "./databases.js";
-import { emptyLine, type Line, lineOf } from "./line.js";
-import { STYLE } from "./style.js";
+import { LookupElement, shadow } from "../elements/element.js";
+import { openShared } from "../elements/origins.js";
 import type {
   PlyDetail,
   ShelfishGameAttributes,
   ShelfishGameEventMap,
-} from "./types.js";
+} from "../elements/types.js";
+import { emptyLine, type Line, lineOf, type PlyScore } from "./line.js";
+import { STYLE } from "./style.js";
 import { type Action, type Shown, View } from "./view.js";
-
-export type * from "./types.js";
 
 /** Maximum length of a fetched PGN, in characters. */
 const MAX_LENGTH = 1 << 20;
@@ -40,6 +37,29 @@ async function readLine(pgn: string, name = "pgn"): Promise<Line> {
 }
 
 /**
+ * Looks up positions: `null` if the database has no evaluation, `undefined` if the lookup failed or the game is over.
+ * Rejects if all lookups fail.
+ */
+async function lookupScores(
+  url: string,
+  fens: readonly string[],
+  signal: AbortSignal,
+): Promise<(PlyScore | null | undefined)[]> {
+  const database = await openShared("openDatabase", url);
+  const answers = await database.lookupMany(fens, { signal });
+  const failed = answers.filter((answer) => answer instanceof Error);
+  const failure = failed.find(({ code }) => code !== "over");
+  if (failure && failed.length === answers.length) throw failure;
+  return answers.map((answer) => {
+    if (answer instanceof Error) return undefined;
+    if (!answer) return null;
+    const [{ cp, mate, uci }] = answer.best.pvs;
+    const { depth } = answer.best;
+    return { cp, mate, depth, best: uci[0], from: "database" };
+  });
+}
+
+/**
  * `<shelfish-game>`: a board, the moves, and the evaluations of a database.
  *
  * The attributes are those of {@link ShelfishGameAttributes}. Events, which cannot be cancelled: `ply` (a `CustomEvent` with
@@ -48,10 +68,7 @@ async function readLine(pgn: string, name = "pgn"): Promise<Line> {
  * `--shelfish-` with `accent`, `wash`, `paper`, `raised`, `edge`, `ink`, `soft`, `light-square`, `dark-square`, `font`,
  * `radius`.
  */
-export class ShelfishGame extends Base {
-  /** Opens databases instead of `openDatabase` of `shelfish`: that of `shelfish/inline`, or with options. */
-  static openDatabase: typeof openDatabase | undefined;
-
+export class ShelfishGame extends LookupElement<ShelfishGameEventMap> {
   static readonly observedAttributes = [
     "pgn",
     "src",
@@ -61,19 +78,22 @@ export class ShelfishGame extends Base {
     "orientation",
   ];
 
-  #view: View | undefined;
+  readonly #view = new View(
+    (action) => this.#act(action),
+    (ply) => this.#go(ply),
+  );
   #shown: Shown = {
     line: { plies: [], headers: new Map() },
     scores: [],
     ply: 0,
     isFlipped: false,
     lookup: "none",
-    error: "",
   };
-  #isVisible = false;
-  #loading = new AbortController();
-  #disconnect = () => {};
-  #changed = new Set<string>();
+  /** The parser may add the PGN inside the element later. */
+  readonly #mutation = new MutationObserver(() => {
+    if (!this.hasAttribute("pgn"))
+      this.attributeChangedCallback("pgn", "", null);
+  });
   /** Whether the game was not read yet. */
   #isNew = true;
 
@@ -119,83 +139,83 @@ export class ShelfishGame extends Base {
   }
 
   /** @internal */
-  connectedCallback(): void {
-    this.#view ??= this.#build();
-    this.#isVisible = false;
-    this.#shown.isFlipped = this.getAttribute("orientation") === "black";
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#isNew = true;
+    this.changed("orientation");
     this.#setLine(emptyLine());
-    const unwatch = whenVisible(this, () => {
-      this.#isVisible = true;
-      void this.#load(true);
-    });
-    // The parser may add the PGN inside the element later.
-    const mutation = new MutationObserver(() => {
-      if (!this.hasAttribute("pgn")) void this.#load(true);
-    });
-    mutation.observe(this, {
+    this.#mutation.observe(this, {
       childList: true,
       characterData: true,
       subtree: true,
     });
-    this.#disconnect = () => {
-      unwatch();
-      mutation.disconnect();
-    };
   }
 
   /** @internal */
-  disconnectedCallback(): void {
-    this.#disconnect();
-    this.#loading.abort();
-    this.#loading = new AbortController();
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#mutation.disconnect();
   }
 
-  /** @internal */
-  attributeChangedCallback(
-    name: string,
-    before: string | null,
-    after: string | null,
-  ): void {
-    if (!this.#view || !this.isConnected || before === after) return;
-    if (name === "ply") return this.#go(Number(after) || 0);
-    // Handles changes of several attributes together.
-    if (this.#changed.size === 0) queueMicrotask(() => this.#applyChanges());
-    this.#changed.add(name);
+  protected build(): HTMLElement {
+    shadow(this, STYLE).append(this.#view.element);
+    return this.#view.element.querySelector(".controls")!;
   }
 
-  #applyChanges(): void {
-    const changed = this.#changed;
-    this.#changed = new Set();
-    if (!this.isConnected) return;
-    if (changed.delete("orientation")) {
+  protected override changed(name: string): boolean {
+    if (name === "ply") this.#go(Number(this.getAttribute("ply")) || 0);
+    else if (name === "orientation") {
       this.#shown.isFlipped = this.getAttribute("orientation") === "black";
-      this.#view?.show(this.#shown);
+      this.#view.show(this.#shown);
+    } else {
+      this.#isNew ||= name !== "database";
+      return true;
     }
-    if (changed.size === 0) return;
-    void this.#load(["pgn", "src", "fen"].some((name) => changed.has(name)));
+    return false;
   }
 
-  #build(): View {
-    const root = shadow(this, STYLE);
-    const view = new View(
-      (action) => this.#act(action),
-      (ply) => this.#go(ply),
+  protected clear(): void {
+    this.#shown.lookup = "none";
+    this.#view.show(this.#shown);
+  }
+
+  /** Reads the game, if it is new, and looks its evaluations up. */
+  protected async load(signal: AbortSignal): Promise<void> {
+    if (this.#isNew) {
+      const read = await this.#read(signal);
+      if (signal.aborted) return;
+      this.#isNew = false;
+      this.#setLine(read);
+    }
+    const { line } = this.#shown;
+    if (line.error) this.fail(line.error);
+    const database = this.url("database");
+    if (database === undefined) return;
+    this.#shown.lookup = "waiting";
+    this.#view.show(this.#shown);
+    const fens = line.plies.map(({ fen }) => fen);
+    const found = await lookupScores(database, fens, signal);
+    if (signal.aborted || line !== this.#shown.line) return;
+    this.#shown.scores = line.plies.map(
+      ({ given }, ply) => found[ply] || given || found[ply],
     );
-    root.append(view.element);
-    return view;
+    this.#shown.lookup = "answered";
+    this.#view.list(this.#shown);
+    this.#view.show(this.#shown);
+    this.#report();
   }
 
   #act(action: Action): void {
     if (action === "flip") {
       this.#shown.isFlipped = !this.#shown.isFlipped;
-      this.#view?.show(this.#shown);
+      this.#view.show(this.#shown);
     } else
       this.#go(
         {
           first: 0,
           previous: this.ply - 1,
           next: this.ply + 1,
-          last: Infinity,
+          last: this.plies,
         }[action],
       );
   }
@@ -203,9 +223,9 @@ export class ShelfishGame extends Base {
   /** Reads the game from the attributes, the text or the URL. */
   async #read(signal: AbortSignal): Promise<Line> {
     const { pgn } = this;
-    const fen = this.getAttribute("fen")?.trim();
-    if (this.hasAttribute("src") && !this.hasAttribute("pgn")) {
-      const url = this.#url("src");
+    const fen = this.fen.trim();
+    const url = this.hasAttribute("pgn") ? undefined : this.url("src");
+    if (url !== undefined) {
       const response = await fetch(url, { signal });
       if (!response.ok)
         throw new Error(`${url} was answered with status ${response.status}`);
@@ -218,81 +238,15 @@ export class ShelfishGame extends Base {
     return fen ? readLine(`[FEN "${fen}"]\n\n*`, "fen") : emptyLine();
   }
 
-  #url(name: string): string {
-    return new URL(this.getAttribute(name) ?? "", this.baseURI).href;
-  }
-
   #setLine(line: Line): void {
     const scores = line.plies.map(({ given }) => given);
-    this.#shown = {
-      ...this.#shown,
-      line,
-      scores,
-      ply: -1,
-      lookup: "none",
-      error: "",
-    };
-    if (line.error) this.#fail(line.error);
-    this.#view?.list(this.#shown);
+    this.#shown = { ...this.#shown, line, scores, ply: -1, lookup: "none" };
+    this.#view.list(this.#shown);
     this.#go(Number(this.getAttribute("ply")) || 0, true);
   }
 
-  /** Reads the game, if it is new, and looks its evaluations up, when the element is visible. */
-  async #load(isNew: boolean): Promise<void> {
-    this.#isNew ||= isNew;
-    if (!this.#isVisible) return;
-    this.#loading.abort();
-    this.#loading = new AbortController();
-    const { signal } = this.#loading;
-    try {
-      if (this.#isNew) {
-        const read = await this.#read(signal);
-        if (signal.aborted) return;
-        this.#isNew = false;
-        this.#setLine(read);
-      }
-      if (!this.hasAttribute("database")) return;
-      const { line } = this.#shown;
-      this.#shown.lookup = "waiting";
-      this.#view?.show(this.#shown);
-      const opener = async () =>
-        ShelfishGame.openDatabase ?? (await import("../index.js")).openDatabase;
-      const found = await lookupScores(
-        this.#url("database"),
-        line.plies.map(({ fen }) => fen),
-        opener,
-        signal,
-      );
-      if (signal.aborted || line !== this.#shown.line) return;
-      this.#shown.scores = line.plies.map(
-        ({ given }, ply) => found[ply] || given || found[ply],
-      );
-      this.#shown.lookup = "answered";
-      this.#view?.list(this.#shown);
-      this.#view?.show(this.#shown);
-      this.#report();
-    } catch (error) {
-      if (signal.aborted) return;
-      this.#shown.lookup = "none";
-      this.#fail((error as Error).message);
-      this.#view?.show(this.#shown);
-    }
-  }
-
-  #fail(message: string): void {
-    this.#shown.error = message;
-    this.dispatchEvent(new CustomEvent("error", { detail: message }));
-  }
-
   #go(ply: number, isNew = false): void {
-    if (!this.#view) return;
-    const next = Math.max(
-      0,
-      Math.min(
-        this.plies,
-        Number.isNaN(ply) ? 0 : Math.trunc(Math.min(ply, this.plies)),
-      ),
-    );
+    const next = Math.max(0, Math.min(this.plies, Math.trunc(ply) || 0));
     if (next === this.ply) return;
     this.#shown.ply = next;
     this.#view.show(this.#shown);
@@ -304,7 +258,7 @@ export class ShelfishGame extends Base {
     const { line, scores, ply } = this.#shown;
     const { fen, san, uci } = line.plies[ply] ?? { fen: "", san: "", uci: "" };
     const known = scores[ply];
-    this.#view?.announce(this.#shown);
+    this.announce(this.#view.describe(this.#shown));
     const score = known
       ? { cp: known.cp, mate: known.mate, depth: known.depth }
       : null;
@@ -312,32 +266,5 @@ export class ShelfishGame extends Base {
     this.dispatchEvent(
       new CustomEvent("ply", { detail, bubbles: true, composed: true }),
     );
-  }
-}
-
-export interface ShelfishGame {
-  addEventListener<K extends keyof ShelfishGameEventMap>(
-    type: K,
-    listener: (this: ShelfishGame, event: ShelfishGameEventMap[K]) => unknown,
-    options?: boolean | AddEventListenerOptions,
-  ): void;
-  addEventListener(
-    type: string,
-    listener: EventListenerOrEventListenerObject,
-    options?: boolean | AddEventListenerOptions,
-  ): void;
-}
-
-if (globalThis.customElements && !customElements.get("shelfish-game"))
-  customElements.define("shelfish-game", ShelfishGame);
-
-declare global {
-  interface HTMLElementTagNameMap {
-    "shelfish-game": ShelfishGame;
-  }
-  namespace JSX {
-    interface IntrinsicElements {
-      "shelfish-game": ShelfishGameAttributes & { [name: string]: unknown };
-    }
   }
 }

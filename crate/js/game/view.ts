@@ -15,8 +15,6 @@ export interface Shown {
   isFlipped: boolean;
   /** State of the lookup in the database. */
   lookup: "none" | "waiting" | "answered";
-  /** The last error, or an empty text. */
-  error: string;
 }
 
 /** A command of the buttons and keys. */
@@ -71,12 +69,6 @@ export class View {
     part: "comment",
     hidden: "",
   });
-  readonly #errorText = make("p", {
-    class: "error",
-    role: "alert",
-    hidden: "",
-  });
-  readonly #status = make("p", { class: "said", role: "status" });
   readonly #players = ["above", "below"].map((place) =>
     make("p", { class: `player ${place}`, part: "player" }),
   );
@@ -125,10 +117,8 @@ export class View {
         "div",
         { class: "controls", part: "controls" },
         this.#comment,
-        this.#errorText,
         make("div", { class: "buttons" }, ...this.#buttons.values()),
       ),
-      this.#status,
     );
     this.element.addEventListener("keydown", (event) => {
       const action = KEYS[event.key];
@@ -166,7 +156,7 @@ export class View {
 
   /** Shows the position. */
   show(shown: Shown): void {
-    const { line, scores, ply, isFlipped, error } = shown;
+    const { line, scores, ply, isFlipped } = shown;
     const at = line.plies[ply];
     if (!at) return;
     const score = scores[ply];
@@ -192,8 +182,6 @@ export class View {
     this.#graph.point(ply, describeMove(at, text));
     this.#comment.hidden = !line.plies.some(({ comment }) => comment);
     this.#comment.textContent = at.comment;
-    this.#errorText.hidden = !error;
-    this.#errorText.textContent = error;
     for (const name of ["first", "previous"] as const)
       this.#disable(name, ply === 0);
     for (const name of ["next", "last"] as const)
@@ -202,10 +190,10 @@ export class View {
     this.#markMove(ply);
   }
 
-  /** Announces the position to screen readers. */
-  announce(shown: Shown): void {
+  /** Describes the position for screen readers. */
+  describe(shown: Shown): string {
     const at = shown.line.plies[shown.ply];
-    this.#status.textContent = at ? describeMove(at, describe(shown)) : "";
+    return at ? describeMove(at, describe(shown)) : "";
   }
 
   /** Disables a button. A disabled button with the focus would swallow the keys, so that the focus moves. */
