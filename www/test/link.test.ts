@@ -29,7 +29,7 @@ const find: Sources = {
   lichess: async (id) => {
     asked.push(id);
     const game = (await read('[White "A"]\n\n1. e4 e5 *')).games[0]!;
-    game.site = { name: "lichess", id };
+    game.lichess = id;
     return game;
   },
 };

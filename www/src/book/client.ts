@@ -2,12 +2,9 @@
 import { type Book, type Explored, openBook, type Played } from "shelfish";
 import { byId, make, makeButton } from "../shell/dom";
 import {
-  answered,
-  type Cost,
   type DatabaseClient,
   explain as explainDatabase,
   type Explanation,
-  metered,
   OPEN_OPTIONS,
 } from "../database/client";
 import { loadOnce } from "../loading/loading";
@@ -43,21 +40,6 @@ export class BookClient {
       buckets,
       castling: "chess960",
     });
-  }
-
-  /** Returns the moves that were played from many positions, with one call. Positions whose lookup failed are left out. */
-  async movesMany(
-    fens: readonly string[],
-    signal: AbortSignal,
-  ): Promise<{
-    answers: (readonly [fen: string, played: Played])[];
-    cost: Cost;
-  }> {
-    const book = await this.open();
-    const [results, cost] = await metered(book, () =>
-      book.movesMany(fens, { signal, castling: "chess960" }),
-    );
-    return { answers: answered(fens, results), cost };
   }
 
   /** Returns the played moves with evaluations. */

@@ -50,7 +50,35 @@ function row(
   all: number,
   actions: MoveActions,
 ): HTMLTableRowElement {
-  const count = games(move);
+  const rating =
+    move.averageRating === undefined
+      ? ""
+      : String(Math.round(move.averageRating));
+  return moveRow(
+    step,
+    move.uci,
+    actions,
+    [number(games(move)), share(games(move), all)],
+    [resultsBar(move)],
+    make("td", { className: "rating" }, rating),
+  );
+}
+
+/** Returns the share of some games, in percent. */
+export const share = (count: number, all: number): HTMLElement =>
+  make("span", { className: "share" }, percent(count, all));
+
+type Content = readonly (HTMLElement | string)[];
+
+/** Returns a row with a move, its counts and bars, other cells, and a cell for the score. A click plays the move. */
+export function moveRow(
+  step: Step,
+  uci: string,
+  actions: MoveActions,
+  counts: Content,
+  bars: Content,
+  ...cells: HTMLElement[]
+): HTMLTableRowElement {
   const button = make(
     "button",
     { type: "button", "data-testid": "played-move" },
@@ -58,22 +86,11 @@ function row(
   );
   const line = make(
     "tr",
-    { "data-uci": move.uci },
+    { "data-uci": uci },
     make("th", { scope: "row" }, button),
-    make(
-      "td",
-      { className: "games" },
-      number(count),
-      make("span", { className: "share" }, percent(count, all)),
-    ),
-    make("td", {}, resultsBar(move)),
-    make(
-      "td",
-      { className: "rating" },
-      move.averageRating === undefined
-        ? ""
-        : String(Math.round(move.averageRating)),
-    ),
+    make("td", { className: "games" }, ...counts),
+    make("td", {}, ...bars),
+    ...cells,
     make("td", { className: "score" }),
   );
   bindMove(line, button, step, actions);

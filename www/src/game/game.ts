@@ -31,15 +31,6 @@ export interface Node {
   readonly notes: Notes;
 }
 
-/** The site on which a game was played. */
-export interface GameSite {
-  name: "lichess" | "chess.com" | string;
-  /** The game's page on the site. */
-  url?: string;
-  /** The game's id on the site, if the game was fetched by its id. */
-  id?: string;
-}
-
 /** A move of a line, with the position after it. */
 export interface Step {
   readonly move: NormalMove;
@@ -53,8 +44,8 @@ export class Game {
   readonly root: Node;
   /** Number of plies of the main line in the game's source. Moves that are played on the board are additions. */
   sourcePlies = 0;
-  /** The site on which it was played, if known. */
-  site?: GameSite;
+  /** Id on Lichess, if the game came from there. */
+  lichess?: string | undefined;
   /** Key in the list of stored games. */
   id?: string;
   /** Key in the list before the main line was changed. */

@@ -1,13 +1,7 @@
 /** What identifies a game: its moves, players and site; changes of the tree that can be undone; and short forms of names. */
 import type { Position } from "chessops/chess";
 import { makeFen } from "chessops/fen";
-import {
-  type GameSite,
-  movesOf,
-  variationOf,
-  type Game,
-  type Node,
-} from "./game";
+import { movesOf, variationOf, type Game, type Node } from "./game";
 
 /** Returns the key of a game in the list of stored games: 106 bits of a non-cryptographic hash. */
 export function gameId(
@@ -49,23 +43,6 @@ export function hash(text: string, seed = 0): number {
   return 4294967296 * (2097151 & high) + (low >>> 0);
 }
 
-/** Returns the site and the game's page; `undefined` if the headers name no known site. */
-export function gameSite(
-  headers: ReadonlyMap<string, string>,
-): GameSite | undefined {
-  for (const name of ["GameURL", "Link", "Site"]) {
-    const value = headers.get(name) ?? "";
-    if (!/^https:\/\//.test(value) || !URL.canParse(value)) continue;
-    const url = new URL(value);
-    const host = url.hostname.replace(/^www\./, "");
-    if (host === "lichess.org") return { name: "lichess", url: url.href };
-    if (host === "chess.com") return { name: "chess.com", url: url.href };
-  }
-  return /^chess\.com$/i.test(headers.get("Site") ?? "")
-    ? { name: "chess.com" }
-    : undefined;
-}
-
 /** A change that can be undone. */
 export interface Edit {
   /** Undoes the change. Moves that were added since remain. */
@@ -73,9 +50,9 @@ export interface Edit {
 }
 
 /** Returns the parts of a game that name its source. */
-const sourceOf = ({ slug, site, id, sourcePlies }: Game) => ({
+const sourceOf = ({ slug, lichess, id, sourcePlies }: Game) => ({
   slug,
-  site,
+  lichess,
   id,
   sourcePlies,
 });
@@ -116,10 +93,7 @@ export function arrange(
 
 function leaveSource(game: Game): void {
   game.slug = undefined;
-  if (game.site) {
-    const { name, url } = game.site;
-    game.site = { name, ...(url === undefined ? {} : { url }) };
-  }
+  game.lichess = undefined;
   identify(game, game.mainline().slice(1));
 }
 

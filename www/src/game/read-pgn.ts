@@ -9,7 +9,7 @@ import { analysis } from "../loading/loading";
 import { InputError, plural } from "../text/words";
 import { looksLikeFen, positionOf } from "./fen";
 import { Game, type Node, type Notes } from "./game";
-import { gameId, gameSite, players } from "./identity";
+import { gameId, players } from "./identity";
 
 /** A game that was not opened. */
 export interface Refused {
@@ -133,8 +133,6 @@ function gameOf(pgn: PgnGame): Game {
   addMoves(game, game.root, pgn.tree);
   game.sourcePlies = pgn.moves.length;
   game.id = id;
-  const site = gameSite(shown);
-  if (site) game.site = site;
   return game;
 }
 

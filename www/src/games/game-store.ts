@@ -181,9 +181,7 @@ export function ofText(
 
 export function ofBoard(game: Game, id: string, opened: number): Stored {
   const text = toPgn(game);
-  const source = game.site?.id
-    ? { source: `${game.site.name}:${game.site.id}` }
-    : {};
+  const source = game.lichess ? { source: `lichess:${game.lichess}` } : {};
   return {
     ...described(game.headers),
     id,

@@ -50,7 +50,7 @@ export class Library extends EventTarget {
     const known = this.#loaded.get(game.id);
     // A game whose main line was changed has another id.
     if (known?.id === game.id && contentSize(known) >= contentSize(game)) {
-      if (game.site?.id) known.site = game.site;
+      if (game.lichess) known.lichess = game.lichess;
       return known;
     }
     this.#loaded.set(game.id, game);
@@ -61,9 +61,9 @@ export class Library extends EventTarget {
   async stored(key: string): Promise<Game | undefined> {
     const loaded = this.#loaded.get(key);
     if (loaded?.id === key) return loaded;
-    const [name = "", id] = key.split(":");
+    const [, lichess] = key.split(":");
     const game = await this.#stored(key);
-    if (game && id) game.site = { ...game.site, name, id };
+    if (game && lichess) game.lichess = lichess;
     return game && this.same(game);
   }
 

@@ -69,8 +69,7 @@ export async function openPlayed(
 ): Promise<void> {
   const [game] = (await read(pgn)).games;
   if (!game) throw new InputError("This game cannot be read.");
-  game.site =
-    id === url ? { name: "chess.com", url } : { name: "lichess", url, id };
+  if (id !== url) game.lichess = id;
   show(target, target.library.same(game), side);
 }
 

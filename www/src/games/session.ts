@@ -172,7 +172,7 @@ export class Session {
       });
       if (signal.aborted) return;
       // The list may have a copy with more moves.
-      if (linked.game.id && !linked.game.slug && !linked.game.site?.id)
+      if (linked.game.id && !linked.game.slug && !linked.game.lichess)
         await this.library.stored(linked.game.id).catch(() => {});
       if (signal.aborted) return;
       const game = this.library.same(linked.game);

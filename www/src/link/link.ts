@@ -99,7 +99,7 @@ export async function shortenLink(game: Game): Promise<boolean> {
  * without players, which the list need not have. In other games, moves that are played on the board follow the link part.
  */
 export function outdatesLink(game: Game, isEdited: boolean): boolean {
-  if (game.slug || game.site?.id) return false;
+  if (game.slug || game.lichess) return false;
   const line = lineFrom(game.root);
   const isOwn =
     isEdited ||
@@ -173,7 +173,7 @@ export async function parseLink(
 /** Returns the link part that identifies the game; `undefined` for a game that is played on the board, and before `shortenLink` has computed it. */
 function nameOf(game: Game): string | undefined {
   if (game.slug) return `game=${game.slug}`;
-  if (game.site?.id) return `lichess=${game.site.id}`;
+  if (game.lichess) return `lichess=${game.lichess}`;
   return names.get(game);
 }
 

@@ -1,6 +1,7 @@
 /** The table of moves from the position on the board, and the list of repeated mistakes. */
 import type { Played, Results } from "shelfish";
-import { bindMove, type MoveActions } from "../board/board";
+import type { MoveActions } from "../board/board";
+import { moveRow, share } from "../explorer/table";
 import { games, percent, resultsBar } from "../book/results";
 import { type Node, type Step, steps, moveNumber } from "../game/game";
 import { type KnownScore, scoreInWords } from "../score/known-score";
@@ -132,34 +133,23 @@ function row(
   isInBook: boolean,
   actions: MoveActions,
 ): HTMLTableRowElement {
-  const button = make(
-    "button",
-    { type: "button", "data-testid": "played-move" },
-    make("span", { className: "san" }, step.san),
-  );
-  const line = make(
-    "tr",
-    { "data-uci": uci, ...(own ? {} : { className: "unplayed" }) },
-    make("th", { scope: "row" }, button),
-    make(
-      "td",
-      { className: "games" },
+  const absent = isInBook
+    ? [make("div", { className: "of-book" }, "not in book")]
+    : [];
+  const line = moveRow(
+    step,
+    uci,
+    actions,
+    [
       ...(own ? [count("own", own, all.own)] : []),
-      ...(book
-        ? [count("of-book", book, all.book)]
-        : isInBook
-          ? [make("div", { className: "of-book" }, "not in book")]
-          : []),
-    ),
-    make(
-      "td",
-      {},
+      ...(book ? [count("of-book", book, all.book)] : absent),
+    ],
+    [
       ...(own ? [resultsBar(own, "Own games")] : []),
       ...(book ? [thin(resultsBar(book, "Book"))] : []),
-    ),
-    make("td", { className: "score" }),
+    ],
   );
-  bindMove(line, button, step, actions);
+  line.classList.toggle("unplayed", !own);
   return line;
 }
 
@@ -169,7 +159,7 @@ const count = (className: string, results: Results, all: number): HTMLElement =>
     "div",
     { className },
     games(results).toLocaleString("en"),
-    make("span", { className: "share" }, percent(games(results), all)),
+    share(games(results), all),
   );
 
 function thin(bar: HTMLElement): HTMLElement {

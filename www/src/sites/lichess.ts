@@ -66,7 +66,7 @@ export async function fetchGame(
     throw new InputError("The answer of Lichess has no PGN.");
   const [game] = (await read(pgn)).games;
   if (!game) throw new InputError("The answer of Lichess has no game.");
-  game.site = { name: "lichess", url: new URL(id, base).href, id };
+  game.lichess = id;
   return game;
 }
 
