@@ -5,7 +5,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   bestScore,
-  compareScores,
   countsOver,
   deeperResult,
   isShallow,
@@ -55,11 +54,6 @@ test("scores have the texts and winning chances of the analysis of games", () =>
     assert.ok(Math.abs(winningChances(score) - Number(chances)) < 1e-11, row);
   }
   assert.equal(scoreText({}), "0.00");
-});
-
-test("winning chances are symmetric, and bounded at ten pawns", () => {
-  assert.equal(winningChances({ cp: -100 }), -winningChances({ cp: 100 }));
-  assert.equal(winningChances({ cp: 5000 }), winningChances({ cp: 1000 }));
 });
 
 test("the plies of a line shorten its mate", () => {
@@ -257,33 +251,4 @@ test("the line of an earlier position counts if it is deeper than the engine", (
     n === 0 ? { ...position, uci: "e7e6" } : position,
   );
   assert.equal(bestScore({ earlier: others }), undefined);
-});
-
-test("scores are compared by result, by mate, then by centipawns", () => {
-  const scores = [
-    { cp: -900 },
-    { mate: 1 },
-    { cp: 50 },
-    { mate: -2 },
-    { mate: 4 },
-    { mate: -7 },
-  ];
-  const known = scores.map(
-    (score) =>
-      /** @type {import("../../crate/js/shared/score.ts").KnownScore} */ (
-        bestScore({ pgn: score })
-      ),
-  );
-  const sorted = known.sort(compareScores).map(({ text }) => text);
-  assert.deepEqual(sorted, ["#-2", "#-7", "-9.00", "+0.50", "#4", "#1"]);
-});
-
-test("a search below depth 16 or 100,000 nodes is shallow", () => {
-  assert.deepEqual(
-    [{ depth: 15 }, { depth: 16 }, { knodes: 99 }, {}].map((known) =>
-      isShallow({ origin: "engine", ...known }),
-    ),
-    [true, false, true, false],
-  );
-  assert.equal(isShallow({ origin: "rules", depth: 1 }), false);
 });

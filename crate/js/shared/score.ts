@@ -281,17 +281,6 @@ const isFinal = (own: KnownScore): boolean =>
   own.origin === "endgames" ||
   ((own.origin === "database" || own.origin === "pgn") && !isShallow(own));
 
-/** Compares scores: from Black's best to White's best, by the result of the game, then mates by length, then centipawns. */
-export function compareScores(a: KnownScore, b: KnownScore): number {
-  const rank = ({ cp, mate, chances }: KnownScore) =>
-    mate === undefined
-      ? (cp ?? chances * 2e6)
-      : mate > 0
-        ? 1e6 - mate
-        : -1e6 - mate;
-  return rank(a) - rank(b);
-}
-
 function fromEvaluation(
   origin: Origin,
   evaluation: Evaluation | undefined,

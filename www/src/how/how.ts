@@ -4,7 +4,6 @@ import { type Database, type FetchedRange, openDatabase } from "shelfish";
 import { scoreText } from "../../../crate/js/shared/score.ts";
 import { explain, isOver } from "../database/client";
 import { famous } from "../games/famous-games";
-import { contentOf, Inspector } from "../inspector/inspector";
 import { fetchEarly } from "../loading/loading";
 import { manifestUrl } from "../settings/settings";
 import { byId, make } from "../shell/dom";
@@ -15,7 +14,6 @@ const url = manifestUrl();
 restrictConnections(url);
 bindTheme();
 
-const inspector = new Inspector(byId("traffic"));
 const fen = byId<HTMLInputElement>("fen");
 const examples = byId("examples").querySelectorAll("button");
 /** The reads of the current lookup. */
@@ -24,10 +22,7 @@ let reads: FetchedRange[] = [];
 const database = openDatabase(url, {
   indexedDB: false,
   fetch: fetchEarly,
-  onRequest(request) {
-    reads.push(request);
-    inspector.request(request);
-  },
+  onRequest: (request) => reads.push(request),
 });
 
 /** Runs one lookup at a time, so that each read belongs to one lookup. Shows an error in `where`. */
@@ -40,7 +35,9 @@ function inTurn(
     try {
       const opened = await database;
       await work(opened);
-      inspector.count(opened.stats());
+      const { bytes, requests } = opened.stats();
+      byId("totals").textContent =
+        `This page has read ${size(bytes)} of ${size(opened.manifest.bytes)} in ${plural(requests, "request")}.`;
     } catch (error) {
       const { title, advice } = explain(error);
       where.replaceChildren(
@@ -61,10 +58,12 @@ const step = (title: string, ...content: HTMLElement[]) =>
   make("li", {}, make("h3", {}, title), ...content);
 
 /** Returns a read as the request that the host sees. */
-function requestStep(database: Database, read: FetchedRange): HTMLElement {
+function requestStep({ manifest }: Database, read: FetchedRange): HTMLElement {
   const { pathname } = new URL(read.url);
+  const shard = manifest.shards.find(({ file }) => pathname.endsWith(file));
+  const isPage = shard && read.start >= shard.bytes - shard.pageBytes;
   return step(
-    `A request for ${contentOf(read, database.manifest)}`,
+    `A request for ${read.parts === 0 ? "the manifest" : plural(read.parts, isPage ? "page" : "block")}`,
     make(
       "pre",
       { className: "http", tabIndex: 0 },
@@ -123,7 +122,6 @@ function lookUp(text: string): void {
 }
 
 inTurn(byId("facts"), async ({ manifest }) => {
-  inspector.open(manifest);
   const { positions, evaluations, bytes, shards } = manifest;
   const facts = [
     [positions.toLocaleString("en"), "positions"],

@@ -6,7 +6,6 @@ import { ending, type Node, type Step, steps, uci } from "../game/game";
 import type { ScoreLike } from "../../../crate/js/shared/score.ts";
 
 export {
-  compareScores,
   counting,
   isShallow,
   type KnownScore,

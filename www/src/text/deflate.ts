@@ -25,12 +25,9 @@ export async function inflate(folded: string): Promise<string> {
       atob(folded.replaceAll("-", "+").replaceAll("_", "/")),
       (letter) => letter.charCodeAt(0),
     );
-    const [first = 0, second = 0] = bytes;
-    // Other programs may write the two bytes of a zlib header.
-    const isZlib = first === 0x78 && (first * 256 + second) % 31 === 0;
     const stream = new Blob([bytes])
       .stream()
-      .pipeThrough(new DecompressionStream(isZlib ? "deflate" : "deflate-raw"));
+      .pipeThrough(new DecompressionStream("deflate-raw"));
     const text = await boundedText(stream, MAX_BYTES);
     if (text === undefined) throw broken;
     return text;
