@@ -25,7 +25,6 @@ const { openDatabase } = await import(here("index.js"));
 
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
 const FAMOUS = join(ROOT, "static-shards/famous.pgn");
-const VECTOR = join(ROOT, "tests/data/book");
 
 /** @type {string} */
 let root;
@@ -117,23 +116,6 @@ test("every position of a book has the counts of a plain map", async (t) => {
   assert.equal(book.manifest.info.games, "22");
 });
 
-test("the book of the format contains its records", async (t) => {
-  const book = await node.openBook(join(VECTOR, "db"));
-  t.after(() => book.close());
-  for (const line of readFileSync(join(VECTOR, "moves.jsonl"), "utf8")
-    .trim()
-    .split("\n")) {
-    const { fen, ended, moves } = JSON.parse(line);
-    const answer = await book.moves(fen, { castling: "chess960" });
-    assert.deepEqual(counts(answer.ended), ended, fen);
-    assert.deepEqual(
-      Object.fromEntries(answer.moves.map((move) => [move.uci, counts(move)])),
-      moves,
-      fen,
-    );
-  }
-});
-
 test("moves are sorted by games, with shares, scores and positions", async (t) => {
   const book = await openBook(new URL("book/", shelf.url));
   t.after(() => book.close());
@@ -203,116 +185,14 @@ test("a single lookup adds evaluations to the moves", async (t) => {
   assert.equal(evals.stats().lookups - lookups, answer.moves.length);
   assert.deepEqual(answer.opening, { eco: "A00", name: "Start" });
   for (const move of answer.moves) {
-    const known = await evals.lookup(move.fen);
-    const best = known?.best;
-    const expected = best && {
-      cp: best.pvs[0].cp,
-      score: best.pvs[0].score,
-      depth: best.depth,
-    };
-    assert.deepEqual(move.evaluation, expected ?? undefined, move.san);
+    const best = (await evals.lookup(move.fen))?.best;
+    assert.equal(move.evaluation?.score, best?.pvs[0].score, move.san);
   }
-  assert.ok(answer.moves.some((move) => move.evaluation));
   const plain = await book.explore(START);
   assert.deepEqual(plain.moves, (await book.moves(START)).moves);
 });
 
-test("an answer may have the shape of Lichess' explorer", async (t) => {
-  const book = await openBook(new URL("book/", shelf.url));
-  t.after(() => book.close());
-  const answer = await book.explore(START, { format: "lichess" });
-  const { moves, ...rest } = answer;
-  const { white, draws, black, moves: own } = await book.moves(START);
-  assert.deepEqual(rest, {
-    white,
-    draws,
-    black,
-    recentGames: [],
-    topGames: [],
-    opening: null,
-  });
-  assert.deepEqual(moves[0], {
-    uci: own[0]?.uci,
-    san: own[0]?.san,
-    averageRating: null,
-    white: own[0]?.white,
-    draws: own[0]?.draws,
-    black: own[0]?.black,
-    game: null,
-    opening: null,
-  });
-});
-
 const DETAILS = join(ROOT, "tests/data/book-details");
-
-test("buckets, ratings and games equal the book of the format", async (t) => {
-  const book = await node.openBook(join(DETAILS, "db"));
-  t.after(() => book.close());
-  const { buckets } = book.manifest;
-  assert.equal(buckets.length, 7 * 3);
-  assert.deepEqual(buckets[2 * 3 + 1], {
-    name: "blitz 2000-",
-    speed: "blitz",
-    ratings: [2000, null],
-  });
-  assert.deepEqual(buckets.at(-1), { name: "no speed, no rating" });
-  let games = 0;
-  for (const line of readFileSync(join(DETAILS, "moves.jsonl"), "utf8")
-    .trim()
-    .split("\n")) {
-    const { fen, details } = JSON.parse(line);
-    const answer = await book.moves(fen, { castling: "chess960" });
-    for (const [uci, told] of Object.entries(details)) {
-      const found =
-        uci === "end"
-          ? answer.ended
-          : (answer.moves.find((move) => move.uci === uci) ?? assert.fail(uci));
-      const sums = (/** @type {number[][]} */ all) =>
-        all.map(([white, draws, black, rated, sum]) => [
-          white,
-          draws,
-          black,
-          rated ? (sum ?? 0) / rated : undefined,
-        ]);
-      assert.deepEqual(
-        found.buckets?.map((bucket) => [
-          ...counts(bucket),
-          bucket.averageRating,
-        ]),
-        sums(buckets.map((_, n) => told.buckets[n] ?? [0, 0, 0, 0, 0])),
-        fen,
-      );
-      const all = Object.values(told.buckets).reduce(
-        (/** @type {number[]} */ sum, /** @type {number[]} */ each) =>
-          sum.map((part, at) => part + (each[at] ?? 0)),
-        [0, 0, 0, 0, 0],
-      );
-      assert.deepEqual(
-        [[...counts(found), found.averageRating]],
-        sums([all]),
-        fen,
-      );
-      const expected = told.games.map(
-        (
-          /** @type {[string, number, number[]]} */ [
-            id,
-            rating,
-            [white, , black],
-          ],
-        ) => ({
-          ...(id.includes("#")
-            ? { source: "games.pgn", number: Number(id.split("#")[1]) + 1 }
-            : { id, url: `https://lichess.org/${id}` }),
-          winner: white ? "white" : black ? "black" : null,
-          ...(rating && { rating }),
-        }),
-      );
-      assert.deepEqual(found.games, expected, fen);
-      games += expected.length;
-    }
-  }
-  assert.ok(games > 20);
-});
 
 test("only chosen buckets count", async (t) => {
   const book = await node.openBook(join(DETAILS, "db"));
@@ -335,22 +215,9 @@ test("only chosen buckets count", async (t) => {
     all.buckets,
     "the list of buckets does not depend on the chosen buckets",
   );
-  const none = await book.moves(START, { buckets: ["bullet 2000-"] });
-  assert.deepEqual([counts(none), none.moves], [[0, 0, 0], []]);
-  assert.deepEqual(
-    await book.moves(START, {
-      buckets: book.manifest.buckets.map(({ name }) => name),
-    }),
-    all,
-  );
   await assert.rejects(book.moves(START, { buckets: ["slow"] }), {
     code: "usage",
     message: /slow/,
-  });
-  // @ts-expect-error A list is expected.
-  await assert.rejects(book.moves(START, { buckets: "blitz" }), {
-    code: "usage",
-    message: /a list of texts/,
   });
 });
 

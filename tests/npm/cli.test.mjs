@@ -132,16 +132,6 @@ test("npx shelfish copies the sample database and never overwrites files", () =>
     [1, true],
     again.stderr,
   );
-  const wrong = shelfish(folder, "sample", "--force");
-  assert.deepEqual(
-    [wrong.status, /expected one folder/.test(wrong.stderr)],
-    [2, true],
-    wrong.stderr,
-  );
-  assert.match(
-    shelfish(folder, "sample", "--help").stdout,
-    /^Copy the sample database/,
-  );
   const missing = shelfish(folder, "build", "--help");
   assert.equal(missing.status, 1);
   assert.match(

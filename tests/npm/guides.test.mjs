@@ -17,48 +17,12 @@ import { promisify } from "node:util";
 import { ROOT, SHELFISH } from "../browser/support/paths.mjs";
 import { fencesOf, guides } from "./support/fences.mjs";
 
-/** Languages, and the notes that a fence may have. Other tests run `js`, `ts`, `tsx`, `html` and `toml`. @type {Record<string, RegExp>} */
-const KNOWN = {
-  js: /^$/,
-  ts: /^$/,
-  tsx: /^$/,
-  html: /^$/,
-  toml: /^$/,
-  json: /^$/,
-  text: /^$/,
-  sh: /^(parse|other)?$/,
-  jsonl: /^file=\S+$/,
-};
-
-/** Commands that no test of this file runs. `cli.test.mjs` runs the commands of npm with the packed package. */
-const OTHERS = [
-  "npm install shelfish",
-  "npx shelfish sample site/evals",
-  "cargo install --path build-tools/shelfish",
-];
-
 const fences = guides.flatMap(fencesOf);
 
 /** @type {string} */
 let home;
 before(() => void (home = mkdtempSync(join(tmpdir(), "shelfish-guides-"))));
 after(() => rmSync(home, { recursive: true }));
-
-test("each fence of the guides has a known language and a known note", () => {
-  for (const { document, language, note } of fences)
-    assert.match(
-      note,
-      KNOWN[language] ?? assert.fail(`${document}: ${language}`),
-      document,
-    );
-});
-
-test("only commands of npm and cargo are not tested", () => {
-  const others = fences
-    .filter(({ language, note }) => language === "sh" && note === "other")
-    .map(({ code }) => code.trim());
-  assert.deepEqual([...new Set(others)].sort(), [...OTHERS].sort());
-});
 
 test("the rule for CORS is JSON that exposes the headers of ranges", () => {
   const rules = fences

@@ -6,11 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import createClient from "openapi-fetch";
 import { PACKAGE, ROOT, SHELFISH } from "../browser/support/paths.mjs";
 import { serve } from "../browser/support/serve.mjs";
-
-/** @typedef {import("@lichess-org/types").paths} Paths */
 
 /** @type {typeof import("shelfish/lichess")} */
 const { lichessFetch } = await import(
@@ -227,68 +224,6 @@ test("answers of the explorer equal those of the server, for every parameter", a
       JSON.stringify(counts),
     );
   }
-});
-
-test("an unchanged client of the APIs gets its answers from the databases", async (t) => {
-  const real = globalThis.fetch;
-  t.after(() => void (globalThis.fetch = real));
-  const options = {
-    database: join(DATABASE, "db"),
-    book: join(root, "years"),
-  };
-  globalThis.fetch = adapter(t, options);
-  // The client requests by `Request` objects of the global fetch.
-  const lichess = /** @type {import("openapi-fetch").Client<Paths>} */ (
-    createClient({ baseUrl: "https://lichess.org" })
-  );
-  const explorer = /** @type {import("openapi-fetch").Client<Paths>} */ (
-    createClient({
-      baseUrl: EXPLORER,
-      querySerializer: { array: { style: "form", explode: false } },
-    })
-  );
-  const known = await lichess.GET("/api/cloud-eval", {
-    params: { query: { fen: START, multiPv: 1 } },
-  });
-  const database = await openDatabase(join(DATABASE, "db"));
-  t.after(() => database.close());
-  assert.deepEqual(
-    known.data,
-    await database.lookup(START, { format: "lichess", multiPv: 1 }),
-  );
-  const missing = await lichess.GET("/api/cloud-eval", {
-    params: { query: { fen: "8/8/8/3k4/8/8/3K4/N7 w - -" } },
-  });
-  assert.deepEqual(
-    [missing.response.status, missing.error],
-    [404, { error: "No cloud evaluation available for that position" }],
-  );
-
-  const masters = await explorer.GET("/masters", {
-    params: { query: { play: "e2e4", since: 1900, topGames: 3 } },
-  });
-  assert.equal(masters.data?.opening?.name, "King's Pawn Game");
-  assert.ok(
-    masters.data &&
-      masters.data.moves.length > 1 &&
-      masters.data.topGames.length <= 3,
-  );
-  const { white, draws, black, moves } = masters.data;
-  const sum = moves.reduce(
-    (sum, move) => sum + move.white + move.draws + move.black,
-    0,
-  );
-  assert.ok(
-    sum > 0 && sum <= white + draws + black,
-    `${sum} of ${white + draws + black}`,
-  );
-  const all = await explorer.GET("/lichess", {
-    params: {
-      query: { fen: START, speeds: ["blitz", "rapid"], ratings: [2000, 2200] },
-    },
-  });
-  assert.deepEqual(all.data?.recentGames, []);
-  assert.equal(all.response.headers.get("shelfish-inexact"), "ratings, speeds");
 });
 
 test("texts, URLs and requests are questions; other requests reach the real fetch unchanged", async (t) => {

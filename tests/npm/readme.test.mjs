@@ -88,19 +88,6 @@ after(async () => {
   rmSync(root, { recursive: true });
 });
 
-test("the READMEs and the guides have snippets", () =>
-  assert.ok(snippets.length >= 20, String(snippets.length)));
-
-test("snippets use no name that a browser would resolve to a global function", () => {
-  // `window.open` and `close` compile, but do something else.
-  for (const { name, code } of snippets)
-    assert.doesNotMatch(
-      code,
-      /(?<![.\w])(?:open|close|find|stop|print)\(/,
-      name,
-    );
-});
-
 test("the snippets have valid types and compile for Node", () => {
   const words = [
     "--strict",

@@ -4,7 +4,6 @@ import { execFileSync } from "node:child_process";
 import {
   mkdirSync,
   mkdtempSync,
-  readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -219,17 +218,6 @@ for (const [name, compiler] of Object.entries(COMPILERS)) {
     );
   });
 }
-
-test("the README names the oldest tested TypeScript", () => {
-  const { version } = JSON.parse(
-    readFileSync(join(MODULES, COMPILERS.oldest, "package.json"), "utf8"),
-  );
-  const [, stated] =
-    /TypeScript (\d+\.\d+) or later/.exec(
-      readFileSync(join(PACKAGE, "README.md"), "utf8"),
-    ) ?? [];
-  assert.equal(stated, version.split(".").slice(0, 2).join("."));
-});
 
 const MAIN = [
   "Book",

@@ -118,10 +118,7 @@ pub fn web(args: &Args) -> Result<()> {
     let mut bench = args.script("tests/browser/bench.mjs", 100)?;
     bench.arg("--db").arg(database(&evals)?);
     bench.arg("--evals").arg(&evals[0]);
-    call(bench.arg("--games").arg(games))?;
-    let mut cost = command(tools::node()?);
-    cost.arg("tests/npm/game-cost.mjs");
-    call(cost.env("SHELFISH", program("shelfish")))
+    call(bench.arg("--games").arg(games))
 }
 
 /// Compares this product with other ways to answer from static files, which read files in their own formats. Every answer is compared
