@@ -157,7 +157,7 @@ async function main() {
     recursive: true,
     filter: (path) =>
       !path.includes("node_modules") &&
-      (path.endsWith(".ts") || statSync(path).isDirectory()),
+      (/\.ts$|pieces\.json$/.test(path) || statSync(path).isDirectory()),
   });
   cpSync(join(js, "tsconfig.json"), join(built, "tsconfig.json"));
   writeFileSync(join(built, "package.json"), '{ "type": "module" }\n');

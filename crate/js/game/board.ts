@@ -1,8 +1,11 @@
 // The board: squares, sliding pieces, marks of the last move, and an arrow for the best move.
 
-import { draw } from "../elements/dom.js";
+import { draw, type Drawing } from "../elements/dom.js";
 import type { Ply } from "./line.js";
-import { PIECES } from "./pieces.js";
+import drawings from "./pieces.json" with { type: "json" };
+
+/** Pieces by the letters of FEN, by Colin M. L. Burnett ("cburnett"), GPL-2.0-or-later, from chessground: 45 units wide. */
+const PIECES = drawings as unknown as Readonly<Record<string, Drawing>>;
 
 /** Side of a square, in the units of the pieces. */
 const SIDE = 45;
