@@ -141,15 +141,3 @@ test("an abort ends the analysis of a game", async (t) => {
   }, GAME);
   assert.equal(code, "aborted");
 });
-
-test("a page that only looks positions up does not load the analysis", async (t) => {
-  const page = await shelf.page(t);
-  await page.evaluate(async () =>
-    (await shelfish.openDatabase("db/manifest.json")).close(),
-  );
-  assert.ok(
-    (await shelf.server.requests()).every(
-      ({ path }) => !path.includes("analysis"),
-    ),
-  );
-});

@@ -3,8 +3,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as shelf from "./support/shelf.mjs";
 import { painted, recordShifts, shifts } from "./support/shifts.mjs";
-import { SIZES } from "./support/sizes.mjs";
-import { until } from "./support/until.mjs";
+import { reads } from "./support/until.mjs";
+
+/** A small phone, a phone in landscape, a tablet and a desk. */
+const SIZES = [
+  { width: 360, height: 640, touch: true },
+  { width: 740, height: 360, touch: true },
+  { width: 768, height: 1024, touch: true },
+  { width: 1366, height: 768, touch: false },
+];
 
 const GAME = "site/#game=kasparov-topalov-1999";
 
@@ -21,18 +28,8 @@ async function open(
     before,
     context: { viewport: { width, height }, hasTouch: touch, isMobile: touch },
   });
-  await until(() =>
-    page.evaluate(() =>
-      /\d+ of \d+ positions known/.test(
-        document.querySelector("#coverage")?.textContent ?? "",
-      ),
-    ),
-  );
-  await until(() =>
-    page.evaluate(() =>
-      document.querySelector("#facts")?.textContent?.startsWith("Depth"),
-    ),
-  );
+  await reads(page, "coverage", /\d+ of \d+ positions known/);
+  await reads(page, "facts", /^Depth/);
   return page;
 }
 
@@ -113,13 +110,7 @@ for (const size of SIZES) {
 
   test(`no element moves during steps at ${width} by ${height}`, async (t) => {
     const page = await open(t, size);
-    await until(() =>
-      page.evaluate(() =>
-        document
-          .querySelector("[data-testid=filling]")
-          ?.textContent?.includes("Complete"),
-      ),
-    );
+    await reads(page, "filling", /Complete/);
     await recordShifts(page);
     for (let step = 0; step < 40; step++) {
       if (size.touch && step % 2) await page.locator("#next").tap();

@@ -12,19 +12,13 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { kept } from "./support/shelf.mjs";
-import { launch } from "./support/chromium.mjs";
+import { test } from "node:test";
+import * as shelf from "./support/shelf.mjs";
 import { SITE } from "./support/paths.mjs";
 import { serve } from "./support/serve.mjs";
-import { withLimit, until } from "./support/until.mjs";
+import { reads, until, withLimit } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
-
-/** @type {import("playwright-core").Browser} */
-let browser;
-before(async () => void (browser = await launch()));
-after(() => browser.close());
 
 /** Copies the site and starts a server with options, which a test can stop and start again at the same address. */
 async function host(
@@ -53,7 +47,7 @@ async function visit(
   /** @type {import("node:test").TestContext} */ t,
   /** @type {string} */ url,
 ) {
-  const context = withLimit(await browser.newContext());
+  const context = withLimit(await (await shelf.browser()).newContext());
   t.after(() => context.close());
   const page = await context.newPage();
   await page.goto(url);
@@ -62,13 +56,7 @@ async function visit(
 
 /** Waits until the page shows an evaluation. */
 const answered = (/** @type {Page} */ page) =>
-  until(() =>
-    page.evaluate(() =>
-      /^Depth \d/.test(
-        document.querySelector("[data-testid=facts]")?.textContent ?? "",
-      ),
-    ),
-  );
+  reads(page, "facts", /^Depth \d/);
 
 /** Waits until the service worker has all files and the page. */
 const controlled = (/** @type {Page} */ page) =>
@@ -149,7 +137,7 @@ test("after a visit the page opens offline and shows visited positions", async (
   const page = await visit(t, site.url);
   await answered(page);
   const score = await page.getByTestId("score").textContent();
-  await kept(page, 2);
+  await shelf.kept(page, 2);
   await controlled(page);
   await site.leave();
 

@@ -107,7 +107,7 @@ test("the engine begins with White, and a promotion offers a choice", async (t) 
   await reads(page, "sheet", /g1=Q|Kb3/);
 });
 
-test("moves can be typed, illegal moves are reported, and earlier positions can be shown", async (t) => {
+test("moves can be typed, illegal moves are reported, the game continues after a reload, and earlier positions can be shown", async (t) => {
   const page = await shelf.page(t, { path: "site/play.html" });
   await at(page, "start").click();
   await reads(page, "status", /^Your move/);
@@ -116,6 +116,9 @@ test("moves can be typed, illegal moves are reported, and earlier positions can 
   await type(page, "Nf3");
   await reads(page, "status", /^1… \S+ Your move/);
   const last = await at(page, "position-text").textContent();
+  await page.reload();
+  await reads(page, "status", /^1… \S+ Your move/);
+  assert.equal(await at(page, "position-text").textContent(), last);
   await page.keyboard.press("ArrowLeft");
   await page.keyboard.press("ArrowLeft");
   await reads(page, "position-text", /knight b1 g1/);
@@ -177,17 +180,6 @@ test("the engine agrees to a draw if its position is not better", async (t) => {
   await reads(page, "status", /^Shelfish declines the draw\.$/);
   await offer("4k3/8/8/8/8/8/8/3QK3_w_-_-_0_30");
   await reads(page, "status", /^Draw by agreement\. ½–½$/);
-});
-
-test("a game continues after a reload", async (t) => {
-  const page = await shelf.page(t, { path: "site/play.html" });
-  await at(page, "start").click();
-  await type(page, "d4");
-  await reads(page, "status", /^1… \S+ Your move/);
-  const moves = await at(page, "sheet").textContent();
-  await page.reload();
-  await reads(page, "status", /^1… \S+ Your move/);
-  assert.equal(await at(page, "sheet").textContent(), moves);
 });
 
 test("a wrong FEN and a failed load of the engine are reported, and a button tries again", async (t) => {

@@ -148,7 +148,9 @@ const ROWS = [
  * @returns {Promise<Outcome>}
  */
 async function ask({ key, kind, base, url, integrity, timeout, fen }) {
-  const open = /** @type {any} */ ((globalThis).open ??= {});
+  /** @type {any} */
+  const world = globalThis;
+  const open = (world.matrix ??= {});
   const options = { timeout, indexedDB: false, integrity };
   if (!integrity) delete (/** @type {any} */ (options).integrity);
   try {
@@ -228,8 +230,8 @@ suite(
             },
           ) => `${path.slice(path.lastIndexOf("/"))} ${range}`;
           // Without a fault: the answers, the names of the part, and the number of requests.
-          /** @type {Set<string | undefined>} */
-          const [answers, names] = [new Set(), new Set()];
+          const answers = new Set();
+          const names = new Set();
           let usual = 0;
           for (const directory of isPinned ? builds.slice(0, 1) : builds) {
             Object.assign(bad, { directory, older: [] });

@@ -80,7 +80,7 @@ export const renewed = () =>
   });
 
 export const BLANK =
-  '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>Blank</title>';
+  '<!doctype html><html lang="en"><meta charset="utf-8"><link rel="icon" href="data:,"><title>Blank</title>';
 
 /**
  * Returns the root folder of the server of browser tests. It contains a blank page, the npm package in `pkg/`, the
