@@ -225,20 +225,6 @@ test("the graph is a slider for keys and clicks with a text for each position, a
   assert.equal(await current(page), "h6");
 });
 
-test("settings are kept, and the cache is cleared", async (t) => {
-  const page = await shelf.page(t, { path: "site/" });
-  await at(page, "settings").click();
-  await at(page, "set-board").selectOption({ label: "Green" });
-  await page.reload();
-  assert.equal(
-    await page.evaluate(() => document.documentElement.dataset.board),
-    "green",
-  );
-  await at(page, "settings").click();
-  await at(page, "clear-cache").click();
-  await reads(page, "cache-use", /^Cleared/);
-});
-
 test("the FEN and the PGN are copied, and the PGN is downloaded, also with evaluations", async (t) => {
   const page = await shelf.page(t, {
     path: "site/#game=morphy-isouard-1858&ply=3",

@@ -1,12 +1,7 @@
 {
   try {
-    const { theme, settings } = localStorage;
-    const { board } = JSON.parse(settings ?? "{}") ?? {};
-    Object.assign(
-      document.documentElement.dataset,
-      theme && { theme },
-      board && { board },
-    );
+    const { theme } = localStorage;
+    if (theme) document.documentElement.dataset.theme = theme;
   } catch {}
   const query = new URLSearchParams(location.search);
   const manifests = {

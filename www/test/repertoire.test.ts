@@ -6,7 +6,7 @@ import { parseUci } from "chessops/util";
 import type { Played } from "shelfish";
 import { describe, expect, it } from "vitest";
 import { positionOf } from "../src/game/fen";
-import { lookUp, MAX_BYTES } from "../src/repertoire/preparation";
+import { lookUp } from "../src/repertoire/preparation";
 import {
   formatPlace,
   parsePlace,

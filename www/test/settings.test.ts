@@ -1,10 +1,10 @@
 import { afterEach, expect, it, vi } from "vitest";
 import {
   bookUrl,
+  change,
   dataUrl,
   load,
   manifestUrl,
-  save,
 } from "../src/settings/settings";
 
 const HOSTILE = [
@@ -27,8 +27,8 @@ it("settings last until the page closes if storage is forbidden", () => {
   };
   vi.stubGlobal("localStorage", { getItem: forbidden, setItem: forbidden });
   vi.stubGlobal("document", { documentElement: { dataset: {} } });
-  save({ ...load(), evaluations: false, board: "blue" });
-  expect(load()).toMatchObject({ evaluations: false, board: "blue" });
+  change({ evaluations: false });
+  expect(load()).toMatchObject({ evaluations: false });
 });
 
 it("databases are read by https or http, from hosts without special characters", () => {

@@ -219,7 +219,6 @@ const share = onDemand(async () =>
 );
 const settingsDialog = onDemand(async () =>
   (await loadPart(import("../settings/dialogs"))).showSettings(
-    client,
     (isOn) => enableEngine(isOn),
     toggleEvaluations,
   ),

@@ -1,7 +1,7 @@
 /** The board: moves by mouse and touch, promotion, arrows of lines, and drawings of the PGN. */
 import { Chessground } from "@lichess-org/chessground";
 import type { Api } from "@lichess-org/chessground/api";
-import type { DrawShape } from "@lichess-org/chessground/draw";
+import type { DrawBrushes, DrawShape } from "@lichess-org/chessground/draw";
 import type { Key } from "@lichess-org/chessground/types";
 import { normalizeMove, type Position } from "chessops/chess";
 import { chessgroundDests } from "chessops/compat";
@@ -19,8 +19,18 @@ import {
 } from "../game/game";
 import { Promotion } from "./promotion";
 
-/** Arrows, best line first. */
-const BRUSHES = ["best", "second", "other"] as const;
+/** Arrows of lines, best line first. */
+const LINES = ["best", "second", "other"] as const;
+/** Arrows of the PGN and of lines: name, colour, opacity and width. */
+const BRUSHES = [
+  ["green", "#15781B", 1, 10],
+  ["red", "#882020", 1, 10],
+  ["blue", "#003088", 1, 10],
+  ["yellow", "#e68f00", 1, 10],
+  ["best", "#0b5c57", 0.95, 11],
+  ["second", "#0b5c57", 0.5, 9],
+  ["other", "#0b5c57", 0.35, 7],
+] as const;
 
 export class Board {
   readonly #ground: Api;
@@ -44,25 +54,12 @@ export class Board {
       },
       draggable: { showGhost: true },
       drawable: {
-        brushes: {
-          green: { key: "g", color: "#15781B", opacity: 1, lineWidth: 10 },
-          red: { key: "r", color: "#882020", opacity: 1, lineWidth: 10 },
-          blue: { key: "b", color: "#003088", opacity: 1, lineWidth: 10 },
-          yellow: { key: "y", color: "#e68f00", opacity: 1, lineWidth: 10 },
-          best: { key: "best", color: "#0b5c57", opacity: 0.95, lineWidth: 11 },
-          second: {
-            key: "second",
-            color: "#0b5c57",
-            opacity: 0.5,
-            lineWidth: 9,
-          },
-          other: {
-            key: "other",
-            color: "#0b5c57",
-            opacity: 0.35,
-            lineWidth: 7,
-          },
-        },
+        brushes: Object.fromEntries(
+          BRUSHES.map(([key, color, opacity, lineWidth]) => [
+            key,
+            { key, color, opacity, lineWidth },
+          ]),
+        ) as DrawBrushes,
       },
     });
   }
@@ -163,7 +160,7 @@ export class Board {
         {
           orig,
           dest,
-          brush: BRUSHES[Math.min(index, BRUSHES.length - 1)] ?? "other",
+          brush: LINES[index] ?? "other",
         },
       ];
     });

@@ -107,7 +107,7 @@ export function showEditor(
     makeButton(`editor-${id}`, does, label);
 
   const dialog = showDialog(
-    "editor-dialog",
+    "editor",
     "Set up a position",
     make(
       "div",

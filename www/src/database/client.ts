@@ -34,11 +34,6 @@ export class DatabaseClient {
     return database;
   });
 
-  /** Clears the cache of this database. */
-  async clear(): Promise<void> {
-    await (await this.open()).clear();
-  }
-
   /** Looks up a position. The answer is `null` if the database does not have it. */
   async lookup(
     fen: string,

@@ -6,12 +6,7 @@ import { DatabaseClient } from "../database/client";
 import type { Step } from "../game/game";
 import { bindTyped, navigation, updateStepButtons } from "../moves/navigation";
 import { drawPath, showOpening } from "../moves/openings";
-import {
-  applyAppearance,
-  bookUrl,
-  load,
-  manifestUrl,
-} from "../settings/settings";
+import { bookUrl, manifestUrl } from "../settings/settings";
 import { byId } from "../shell/dom";
 import { bindTheme, restrictConnections } from "../shell/page";
 import { State } from "../state/state";
@@ -29,7 +24,6 @@ export interface BookPage {
 export function setUpBookPage(
   play: (step: Pick<Step, "move">) => void,
 ): BookPage {
-  applyAppearance(load());
   const database = new DatabaseClient(manifestUrl(), openDatabase);
   const book = new BookClient(bookUrl(), database, openBook);
   restrictConnections(database.url, book.url);

@@ -61,6 +61,7 @@ class GamesDialog {
       "Games that you opened",
       [...this.#list.elements(), this.#remark],
       [this.#clear],
+      "games",
     );
     this.#clear.addEventListener("click", () => void this.#removeAll());
     this.#clear.addEventListener("blur", () => this.#ask(false));

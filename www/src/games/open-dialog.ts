@@ -67,9 +67,7 @@ export function openDialog(
 
   const complain = (error?: InputError) => {
     showFieldError(text, errorText, error?.message ?? "");
-    if (!error) return;
-    text.focus();
-    if (error.line !== undefined) select(text, error.line);
+    if (error) text.focus();
   };
   const ask = () => {
     complain();
@@ -118,14 +116,4 @@ export function openDialog(
     file.value = "";
   });
   return { ask, attempt };
-}
-
-function select(text: HTMLTextAreaElement, line: number): void {
-  const lines = text.value.split("\n");
-  const start = lines
-    .slice(0, line - 1)
-    .reduce((sum, each) => sum + each.length + 1, 0);
-  const wanted = lines[line - 1];
-  if (wanted !== undefined)
-    text.setSelectionRange(start, start + wanted.length);
 }

@@ -114,6 +114,7 @@ class PlayerDialog {
       "Games of a player",
       [form, ...this.#list.elements(), this.#errorText],
       [this.#openings, this.#older, this.#status],
+      "games",
     );
     this.#dialog.addEventListener("close", () => this.#fetching.abort());
     this.#older.addEventListener(

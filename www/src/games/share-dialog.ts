@@ -66,7 +66,7 @@ export function showShare(
       ),
     );
   showDialog(
-    "share-dialog",
+    "share",
     "Share",
     make("div", { className: "choices" }, ...buttons),
     output,

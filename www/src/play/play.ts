@@ -15,7 +15,6 @@ import { Game, lineFrom, moveNumber, type Node } from "../game/game";
 import { bindKeys, bindTheme, keepForOffline } from "../shell/page";
 import { typedMove } from "../game/read-pgn";
 import { toPgn } from "../game/write-pgn";
-import { applyAppearance, load } from "../settings/settings";
 import { drawMaterial } from "../board/players";
 import { Match, restore, store, verdict } from "./match";
 import { Opponent } from "./opponent";
@@ -29,7 +28,6 @@ const LABELS = {
 } as const;
 const CONFIRMED = ["resign", "draw"] as const;
 
-applyAppearance(load());
 bindTheme();
 
 const today = (): string => day(Date.now()).replaceAll("-", ".");

@@ -25,12 +25,7 @@ import {
 } from "../game/game";
 import { loadOpenings, showOpening } from "../moves/openings";
 import { writeLinks } from "../link/link";
-import {
-  applyAppearance,
-  bookUrl,
-  load,
-  manifestUrl,
-} from "../settings/settings";
+import { bookUrl, manifestUrl } from "../settings/settings";
 import { byId, disable, make } from "../shell/dom";
 import { State } from "../state/state";
 import { plural } from "../text/words";
@@ -39,7 +34,6 @@ import { type Choice, choices, gameEnd, targets } from "./rules";
 /** Number of games that are named at the end of a game. */
 const MAX_GAMES = 3;
 
-applyAppearance(load());
 const evals = new DatabaseClient(manifestUrl(), openDatabase);
 const book = new BookClient(bookUrl(), evals, openBook);
 restrictConnections(evals.url, book.url);

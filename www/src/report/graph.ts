@@ -110,12 +110,6 @@ export class Graph {
         gaps[gaps.length - 1] = [gaps.at(-1)?.[0] ?? ply, ply + 1];
       else gaps.push([ply, ply + 1]);
     });
-    // A known position between unknown positions is drawn as a point.
-    const lone = this.#known.flatMap((known, ply) =>
-      last > 0 && known && !this.#known[ply - 1] && !this.#known[ply + 1]
-        ? [{ known, ply }]
-        : [],
-    );
     this.#picture.replaceChildren(
       shape("path", { class: "area", d: areas.join("") }),
       shape("path", { class: "area borrowed", d: borrowed.join("") }),
@@ -153,14 +147,6 @@ export class Graph {
       ...gaps.map(([from, to]) =>
         place("gap", this.#x(from), this.#x(to) - this.#x(from)),
       ),
-      ...lone.map(({ known, ply }) => {
-        const mark = at(
-          make("i", { className: isOwn(known) ? "lone" : "lone borrowed" }),
-          ply,
-        );
-        mark.style.top = `${y(known)}%`;
-        return mark;
-      }),
       ...this.#line.flatMap((node, ply) => {
         const known = this.#known[ply];
         const { kind, isProvisional = false } =

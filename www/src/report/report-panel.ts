@@ -141,16 +141,7 @@ export class ReportPanel {
     const { headers } = this.state.game;
     const name = (side: "White" | "Black") => {
       const whole = headers.get(side) ?? side;
-      // A name has at most two rows: its first word, and the other words.
-      const [first = "", ...others] = surname(whole).split(/\s+/);
-      const rows = [first, others.join(" ")]
-        .filter(Boolean)
-        .map((words) => make("span", { className: "who" }, words));
-      return make(
-        "th",
-        { scope: "col", title: whole },
-        ...rows.flatMap((each, n) => (n > 0 ? [" ", each] : [each])),
-      );
+      return make("th", { scope: "col", title: whole }, surname(whole));
     };
     const row: Row = (label, of, ...remark) =>
       make(

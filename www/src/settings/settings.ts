@@ -1,8 +1,6 @@
 /** The settings, stored in this browser. */
 import { readObject, writeString } from "../shell/dom";
 
-export const BOARDS = ["brown", "green", "blue", "grey"] as const;
-
 /** Nodes of the engine for each position of a doubtful move, in the analysis of a game. */
 export const NODES = {
   Quick: 100_000,
@@ -16,7 +14,6 @@ export const PANELS = ["report", "explorer"] as const;
 
 /** All settings except the theme. */
 export interface Settings {
-  board: (typeof BOARDS)[number];
   /** Whether evaluations and arrows are shown. */
   evaluations: boolean;
   /** Whether the engine searches positions that the database does not have. */
@@ -39,7 +36,6 @@ export function load(): Settings {
   const one = <T>(values: readonly T[], value: unknown, usual: T): T =>
     values.find((each) => each === value) ?? usual;
   return {
-    board: one(BOARDS, stored.board, "brown"),
     evaluations: stored.evaluations !== false,
     engine: stored.engine !== false,
     nodes:
@@ -51,20 +47,16 @@ export function load(): Settings {
   };
 }
 
-/** Changes some settings. */
-export const change = (part: Partial<Settings>): void =>
-  save({ ...load(), ...part });
-
-/** Stores the settings and applies the appearance. */
-export function save(settings: Settings): void {
+/** Changes some settings, stores them, and applies the appearance. */
+export function change(part: Partial<Settings>): void {
+  const settings = { ...load(), ...part };
   // If storage is forbidden, the settings end with the page.
   unstored = writeString(KEY, JSON.stringify(settings)) ? {} : { ...settings };
   applyAppearance(settings);
 }
 
-/** Applies the style of the board, and shows or hides the evaluations. */
-export function applyAppearance({ board, evaluations }: Settings): void {
-  document.documentElement.dataset.board = board;
+/** Shows or hides the evaluations. */
+export function applyAppearance({ evaluations }: Settings): void {
   document.documentElement.dataset.evaluations = evaluations
     ? "shown"
     : "hidden";

@@ -40,37 +40,18 @@ export function closeOnBackdrop(dialog: HTMLDialogElement): void {
   );
 }
 
-/** Shows a dialog with a title, content and a Close button. */
+/** Shows a dialog with a title, content and a Close button, which is removed when it closes. */
 export function showDialog(
   id: string,
   title: string,
-  ...content: (Node | string)[]
+  ...content: HTMLElement[]
 ): HTMLDialogElement {
-  const close = make(
-    "button",
-    { type: "submit", className: "primary", "data-testid": `${id}-close` },
-    "Close",
-  );
-  const heading = make("h2", { id: `${id}-title`, tabIndex: -1 }, title);
-  const form = make(
-    "form",
-    { method: "dialog" },
-    heading,
-    ...content,
-    make("div", { className: "actions" }, close),
-  );
-  const dialog = make(
-    "dialog",
-    { "data-testid": id, "aria-labelledby": `${id}-title` },
-    form,
-  );
-  closeOnBackdrop(dialog);
+  const dialog = createDialog(id, title, content);
   dialog.addEventListener("close", () => dialog.remove());
-  document.body.append(dialog);
   showModal(dialog);
   // A long dialog would be scrolled to the button at its end.
-  if (document.activeElement === close && dialog.scrollTop > 0) {
-    heading.focus();
+  if (dialog.scrollTop > 0) {
+    dialog.querySelector("h2")?.focus();
     dialog.scrollTop = 0;
   }
   return dialog;
@@ -81,27 +62,24 @@ export function createDialog(
   id: string,
   title: string,
   content: readonly HTMLElement[],
-  actions: readonly HTMLElement[],
+  actions: readonly HTMLElement[] = [],
+  className = "sheet",
 ): HTMLDialogElement {
+  const close = makeButton(
+    { className: "primary", "data-testid": `${id}-close` },
+    () => dialog.close(),
+    "Close",
+  );
   const dialog: HTMLDialogElement = make(
     "dialog",
     {
-      className: "games",
+      className,
       "data-testid": `${id}-dialog`,
       "aria-labelledby": `${id}-title`,
     },
-    make("h2", { id: `${id}-title` }, title),
+    make("h2", { id: `${id}-title`, tabIndex: -1 }, title),
     ...content,
-    make(
-      "div",
-      { className: "actions" },
-      ...actions,
-      makeButton(
-        { className: "primary", "data-testid": `${id}-close` },
-        () => dialog.close(),
-        "Close",
-      ),
-    ),
+    make("div", { className: "actions" }, ...actions, close),
   );
   document.body.append(dialog);
   closeOnBackdrop(dialog);

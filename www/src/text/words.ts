@@ -49,15 +49,7 @@ const decimals = (value: number): string =>
   value < 99.95 ? value.toFixed(1) : Math.round(value).toString();
 
 /** The input contains no position or game that can be shown. The message explains why. */
-export class InputError extends Error {
-  /** `line` is the line of the text, from 1. */
-  constructor(
-    message: string,
-    readonly line?: number,
-  ) {
-    super(message);
-  }
-}
+export class InputError extends Error {}
 
 /** Returns the message of a thrown value. */
 export const messageOf = (error: unknown): string =>
