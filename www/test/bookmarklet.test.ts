@@ -4,9 +4,7 @@ import {
   boardBeside,
   bookmarkletLink,
   fenIn,
-  isMove,
   pgnsIn,
-  resultIn,
 } from "../src/bookmarklet/pgn";
 import { gameOfPath } from "../src/link/sites";
 
@@ -96,63 +94,6 @@ describe("other notation", () => {
     expect(fenIn("8/8/8/4k3/8/4K3/4P3/8 w")).toBe("8/8/8/4k3/8/4K3/4P3/8_w");
     expect(fenIn("8/8/8/4k3/8/4K3/4P3/8")).toBeUndefined();
     expect(fenIn("a/b/c/d/e/f/g/h w")).toBeUndefined();
-  });
-
-  it("recognizes moves by their form", () => {
-    for (const san of [
-      "e4",
-      "exd5",
-      "Nf3",
-      "Nbd7",
-      "R1a3",
-      "Qh4xe1+",
-      "bxa8=Q#",
-      "O-O-O",
-      "0-0",
-      "♘f3",
-      "Sf3",
-      "Кf3",
-      "e8=♕",
-    ])
-      expect(isMove(san), san).toBe(true);
-    for (const text of [
-      "",
-      "e9",
-      "i4",
-      "1-0",
-      "Nf",
-      "hello",
-      "e4 e5",
-      "--",
-      "½",
-      "resigns",
-      "N@f3",
-    ])
-      expect(isMove(text), text).toBe(false);
-  });
-
-  it("recognizes results", () => {
-    expect(
-      [
-        " 1-0",
-        "0-1 White resigned",
-        "½-½",
-        "½–½",
-        "1/2-1/2",
-        "*",
-        "",
-        "10-0",
-      ].map(resultIn),
-    ).toEqual([
-      "1-0",
-      "0-1",
-      "1/2-1/2",
-      "1/2-1/2",
-      "1/2-1/2",
-      undefined,
-      undefined,
-      undefined,
-    ]);
   });
 });
 

@@ -62,21 +62,3 @@ describe("a typed move", () => {
       expect(await typedMove(Chess.default(), text)).toBeUndefined();
   });
 });
-
-describe("a line of an evaluation", () => {
-  it("is written in SAN with move numbers", () => {
-    const line = steps(
-      at("r1bqkbnr/pppp1ppp/2n5/4p3/2B1P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3"),
-      ["f8c5", "e1h1", "g8f6"],
-    );
-    expect(line.map((step) => `${step.number} ${step.san}`)).toEqual([
-      "3… Bc5",
-      "4. O-O",
-      "4… Nf6",
-    ]);
-  });
-
-  it("ends before the first illegal move", () => {
-    expect(steps(Chess.default(), ["e2e4", "e2e4"])).toHaveLength(1);
-  });
-});

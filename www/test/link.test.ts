@@ -70,16 +70,6 @@ describe("a link", () => {
     expect(formatLink(game, beyond)).toBe("game=opera&ply=6&line=d4e5");
   });
 
-  it("contains a position", async () => {
-    const [game] = (await read("8/8/8/4k3/8/4K3/4P3/8 w - - 0 1")).games;
-    const link = formatLink(game!, game!.root);
-    expect(link).toBe("fen=8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1");
-    expect((await parseLink(link, find)).node.fen).toBe(game!.root.fen);
-    expect((await parseLink(encodeURI(link), find)).node.fen).toBe(
-      game!.root.fen,
-    );
-  });
-
   it("is rejected if a value is invalid", async () => {
     await expect(parseLink("game=nobody", find)).rejects.toThrow(
       /no famous game/,
@@ -109,22 +99,6 @@ describe("a link", () => {
         expect(formatLink(back.game, back.node)).toBe(link);
       }
     }
-  });
-
-  it("of another program is read: plus signs for spaces, an unescaped equals sign", async () => {
-    expect(sans((await parseLink("pgn=1.+e4+e5+2.+Nf3", find)).game)).toBe(
-      "e4 e5 Nf3",
-    );
-    expect(
-      sans(
-        (
-          await parseLink(
-            "pgn=1.%20a4%20b5%202.%20axb5%20a6%203.%20bxa6%20Bb7%204.%20axb7%20h6%205.%20bxa8=Q",
-            find,
-          )
-        ).game,
-      ),
-    ).toMatch(/bxa8=Q$/);
   });
 
   it("leaves out comments if the link would be too long, and is marked as abridged", async () => {

@@ -16,12 +16,6 @@ describe("the name of an opening", () => {
   describe("with the table", () => {
     beforeAll(loadOpenings);
 
-    it("belongs to the position, not to the order of the moves", async () => {
-      expect(await after("1. Nf3 d5 2. d4 Nf6 3. c4 e6 4. Nc3")).toEqual(
-        await after("1. d4 d5 2. c4 e6 3. Nc3 Nf6 4. Nf3"),
-      );
-    });
-
     it("is the name of the last named position, and is missing without such a position", async () => {
       expect(
         (await after("1. e4 c5 2. Ke2 Qa5 3. Kd3 Qa3+ 4. Kc4 Nc6"))?.name,

@@ -43,21 +43,6 @@ describe("pasted text", () => {
     expect(games[0]!.sourcePlies).toBe(4);
   });
 
-  it("is read as moves without headers, and as several games", async () => {
-    expect((await read("e4 e5 Nf3")).games[0]!.mainline()).toHaveLength(4);
-    expect(
-      (await read('[White "A"]\n\n1. e4 *\n\n[White "B"]\n\n1. d4 *')).games,
-    ).toHaveLength(2);
-  });
-
-  it("starts at the FEN header", async () => {
-    expect(
-      (
-        await read('[FEN "8/8/8/4k3/8/4K3/4P3/8 w - - 0 1"]\n\n1. Kd3 *')
-      ).games[0]!.mainline(),
-    ).toHaveLength(2);
-  });
-
   it("loses an illegal variation and reports it", async () => {
     const { games, remark } = await read(
       "1. e4 e5 (1... e6 2. e5 Ke6) 2. Nf3 *",
@@ -68,7 +53,6 @@ describe("pasted text", () => {
 
   it.each([
     ["", /Nothing to open/],
-    ["hello", /Neither a FEN nor a PGN/],
     ["1. Ke3", /Ke3 is not a legal move/],
     ['[Variant "Atomic"]\n\n1. e4 *', /variant is Atomic/],
     ['[FEN "8/8/8/8/8/8/8/8 w - - 0 1"]\n\n1. e4 *', /board is empty/],
@@ -94,7 +78,6 @@ describe("pasted text", () => {
       /six fields/,
     ],
     ["8/8/8/8/8/8/8/K7 w - -", /exactly one king/],
-    ["8/8/8/8/8/8/8/KK5k w - -", /exactly one king/],
     ["P7/8/8/8/8/8/8/K6k w - -", /pawn on the first or the last rank/],
     ["7k/8/8/8/8/8/8/K6R w - -", /not to move is in check/],
   ])("%j is rejected with an error", async (text, message) => {

@@ -1,8 +1,6 @@
 import { parseUci } from "chessops/util";
 import { isNormal } from "chessops/types";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { materialOf } from "../src/board/players";
-import { positionOf } from "../src/game/fen";
 import { Match, restore, store } from "../src/play/match";
 import type { Terms } from "../src/play/terms";
 import { toPgn } from "../src/game/write-pgn";
@@ -21,30 +19,6 @@ function play(at: Match, moves: string): Match {
 }
 
 afterEach(() => vi.unstubAllGlobals());
-
-describe("material", () => {
-  const material = (fen: string) =>
-    (["white", "black"] as const).map((side) =>
-      materialOf(positionOf(fen), side),
-    );
-
-  it("is the difference of the pieces, with the lead in pawns", () => {
-    expect(
-      material("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"),
-    ).toEqual([
-      { text: "", words: "" },
-      { text: "", words: "" },
-    ]);
-    expect(material("4k3/ppp5/8/8/8/8/8/R3K3 w - - 0 1")).toEqual([
-      { text: "♜+2", words: "1 rook more" },
-      { text: "♟♟♟", words: "3 pawns more" },
-    ]);
-    expect(material("3qk3/8/8/8/8/8/8/2BNKNB1 w - - 0 1")).toEqual([
-      { text: "♝♝♞♞+3", words: "2 bishops, 2 knights more" },
-      { text: "♛", words: "1 queen more" },
-    ]);
-  });
-});
 
 describe("a game against the engine", () => {
   it("ends by mate, and its PGN has the players and the result", () => {

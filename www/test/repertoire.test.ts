@@ -6,7 +6,6 @@ import { parseUci } from "chessops/util";
 import type { Played } from "shelfish";
 import { describe, expect, it } from "vitest";
 import { positionOf } from "../src/game/fen";
-import { lookUp } from "../src/repertoire/preparation";
 import {
   formatPlace,
   parsePlace,
@@ -194,35 +193,6 @@ describe("repeated mistakes", () => {
     expect(names([[keyAfter("d4 d5 h4"), undefined]])).toEqual(["f2f4 g1f3"]);
   });
 
-  it("are never the best move of the database", () => {
-    expect(names([[keyAfter("d4 d5"), score(300, "h2h4")]])).toEqual([
-      "f2f4 g1f3",
-    ]);
-  });
-
-  it("of Black are judged from Black's point of view", () => {
-    const { black } = built([
-      ["black", "1-0", "e4 f5"],
-      ["black", "1-0", "e4 f5"],
-    ]);
-    const known = new Map([
-      [keyAfter("e4"), score(30, "e7e5")],
-      [keyAfter("e4 f5"), score(120)],
-    ]);
-    expect(repeatedMistakes(black, known).map(({ move }) => move.uci)).toEqual([
-      "f7f5",
-    ]);
-    expect(
-      repeatedMistakes(
-        black,
-        new Map([
-          [keyAfter("e4"), score(30, "e7e5")],
-          [keyAfter("e4 f5"), score(-90)],
-        ]),
-      ),
-    ).toEqual([]);
-  });
-
   it("are found from the positions before and after own moves, the most played first", () => {
     const keys = keysToLookUp([white], 100);
     expect(keys.slice(0, 2)).toEqual([START, keyAfter("e4")]);
@@ -292,36 +262,6 @@ describe("the schedule of training", () => {
         box: 1,
         due: 2 * day,
       });
-  });
-});
-
-describe("the lookup of positions", () => {
-  /** Looks up 2,000 positions, each of which costs `bytes`, and returns the counts of the batches. */
-  async function counts(bytes: number, maximum?: number): Promise<number[]> {
-    const client = {
-      lookupMany: (keys: readonly string[]) =>
-        Promise.resolve({
-          answers: keys.map((key) => [key, null] as const),
-          cost: { bytes: keys.length * bytes, requests: 1 },
-        }),
-    };
-    const keys = Array.from({ length: 2_000 }, (_, n) => String(n));
-    const found: number[] = [];
-    for await (const { count } of lookUp(
-      client as unknown as Parameters<typeof lookUp>[0],
-      keys,
-      new AbortController().signal,
-      maximum,
-    ))
-      found.push(count);
-    return found;
-  }
-
-  it("ends before its bytes exceed the maximum", async () => {
-    expect(await counts(1_000)).toEqual([
-      256, 256, 256, 256, 256, 256, 256, 208,
-    ]);
-    expect(await counts(1_000, 1_000_000)).toEqual([256, 256, 256]);
   });
 });
 

@@ -6,7 +6,6 @@ import { join } from "node:path";
 import {
   bestScore,
   countsOver,
-  deeperResult,
   isShallow,
   needsEngine,
   ownScore,
@@ -210,24 +209,6 @@ test("an engine searches what the rules, a database, a PGN and a deeper line do 
   ];
   for (const [evals, expected] of cases)
     assert.equal(needsEngine(evals), expected, JSON.stringify(evals));
-});
-
-test("of two results of an engine the deeper counts, then that with more lines, then the newer", () => {
-  const result = (/** @type {number} */ depth, lines = 1) => ({
-    ...evaluation(depth, { cp: 1 }, ["e2e4"]),
-    pvs: Array(lines).fill({ cp: 1, score: "", uci: ["e2e4"] }),
-  });
-  const known = /** @type {import("shelfish").Evaluation} */ (result(12, 2));
-  for (const [found, isKept] of /** @type {const} */ ([
-    [result(11, 3), false],
-    [result(12, 1), false],
-    [result(12, 2), true],
-    [result(13, 1), true],
-  ])) {
-    const evaluation = /** @type {import("shelfish").Evaluation} */ (found);
-    assert.equal(deeperResult(known, evaluation), isKept ? evaluation : known);
-    assert.equal(deeperResult(undefined, evaluation), evaluation);
-  }
 });
 
 test("the line of an earlier position counts if it is deeper than the engine", () => {

@@ -18,18 +18,12 @@ describe("a pasted address", () => {
       { kind: "lichess", id: "q7ZvsdUF", side: "black" },
     ],
     [
-      "https://lichess.org/q7ZvsdUFabcd/white/analysis",
-      { kind: "lichess", id: "q7ZvsdUF", side: "white" },
-    ],
-    [
       "https://lichess.org/analysis/8/8/8/4k3/8/4K3/4P3/8_w_-_-_0_1",
       { kind: "fen", fen: "8/8/8/4k3/8/4K3/4P3/8 w - - 0 1" },
     ],
     ["q7ZvsdUF", { kind: "lichess", id: "q7ZvsdUF" }],
     ["tomorrow", undefined],
-    ["Position", undefined],
     ["e2e4e7e5", undefined],
-    ["1. e4 e5", undefined],
     ["8/8/8/4k3/8/4K3/4P3/8 w - - 0 1", undefined],
   ])("%s is understood", (text, expected) =>
     expect(siteAddress(text)).toEqual(expected),
@@ -41,7 +35,6 @@ describe("a pasted address", () => {
       /study.*download or copy the PGN/,
     ],
     ["https://lichess.org/training", /is not a game/],
-    ["https://lichess.org/analysis", /is not a game/],
     ["https://lichess.org/q7ZvsdUF\\..\\javascript:alert(1)", /is not a game/],
     ["https://lichess.org//[", /is not a game/],
     ["https://www.chess.com/game/live/145591166861", /Share, then PGN/],
