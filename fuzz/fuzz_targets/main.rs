@@ -43,10 +43,9 @@ const LIBRARIES: [(&str, Target); 13] = [
 
 /// Targets with the whole program.
 #[cfg(feature = "program")]
-const PROGRAM: [(&str, Target); 4] = [
+const PROGRAM: [(&str, Target); 3] = [
     ("dump", Bytes(program::dump)),
     ("uci", Text(program::uci)),
-    ("games", Text(program::games)),
     ("parquet", Bytes(program::parquet)),
 ];
 #[cfg(not(feature = "program"))]

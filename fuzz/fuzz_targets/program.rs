@@ -5,10 +5,8 @@ use std::io::{Seek, Write};
 use std::sync::Arc;
 
 use shelfish::eval::PositionEval;
-use shelfish_analysis::pgn::read_main_line;
 use shelfish_cli::commands::engine::{command::Command, options::Options};
 use shelfish_cli::evaluations::record::{self, Record, parse_rows};
-use shelfish_cli::games::{Date, LeftOut, Range, Selection, Speed};
 use shelfish_cli::input::lines::Text;
 use shelfish_cli::input::parquet::Table;
 
@@ -60,71 +58,6 @@ pub fn uci(text: &str) {
             }
             _ => {}
         }
-    }
-}
-
-const SPEEDS: [Speed; 6] = [
-    Speed::UltraBullet,
-    Speed::Bullet,
-    Speed::Blitz,
-    Speed::Rapid,
-    Speed::Classical,
-    Speed::Correspondence,
-];
-
-/// A criterion of a book leaves out a game for its reason only. Ranges and dates are read or rejected, and stay the same when they are
-/// written and read again.
-///
-/// The input is a line with a range or a date, and a game.
-pub fn games(text: &str) {
-    let (line, pgn) = text.split_once('\n').unwrap_or((text, ""));
-    if let Ok(range) = line.parse::<Range<u32>>() {
-        assert_eq!(range.to_string().parse(), Ok(range));
-    }
-    if let Ok(date) = line.parse::<Date>() {
-        assert_eq!(date.to_string().parse(), Ok(date));
-        assert!(date <= date.last());
-    }
-    let game = read_main_line(pgn, 1);
-    let all = Selection::default();
-    assert_eq!(all.leaves_out(&game), None);
-    let criteria: [(fn(&mut Selection), LeftOut); 4] = [
-        (
-            |all| {
-                all.ratings = Some(Range {
-                    least: Some(0),
-                    most: None,
-                })
-            },
-            LeftOut::Rating,
-        ),
-        (
-            |all| {
-                all.dates = Some(Range {
-                    least: None,
-                    most: None,
-                })
-            },
-            LeftOut::Date,
-        ),
-        (|all| all.speeds = SPEEDS.to_vec(), LeftOut::Speed),
-        (|all| all.no_bots = true, LeftOut::Bot),
-    ];
-    for (restrict, reason) in criteria {
-        let mut selection = all.clone();
-        restrict(&mut selection);
-        assert!(
-            selection
-                .leaves_out(&game)
-                .is_none_or(|found| found == reason)
-        );
-    }
-    if let Some(date) = Date::of(&game) {
-        let dates = Some(Range {
-            least: Some(date),
-            most: Some(date),
-        });
-        assert_eq!(Selection { dates, ..all }.leaves_out(&game), None);
     }
 }
 

@@ -15,7 +15,7 @@ const TARGETS: [&str; 13] = [
     "network", "endgames", "table",
 ];
 /// Targets with the whole program, which takes minutes to compile, so that a short run leaves them out.
-const OF_PROGRAM: [&str; 4] = ["dump", "uci", "games", "parquet"];
+const OF_PROGRAM: [&str; 3] = ["dump", "uci", "parquet"];
 
 /// Options that `cargo fuzz` passes to the compiler, without sanitizers, which need a nightly compiler.
 const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \

@@ -19,7 +19,6 @@
 
 #[cfg(test)]
 mod tests;
-mod walk;
 
 use core::cmp::Reverse;
 use core::ops::Range;
@@ -31,8 +30,6 @@ use shakmaty::{
 };
 
 use crate::position::Position;
-
-pub use walk::Walk;
 
 /// The move of a book to a position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -223,11 +220,6 @@ impl<B: AsRef<[u8]>> PolyglotBook<B> {
     #[expect(clippy::len_without_is_empty, reason = "it never is")]
     pub fn len(&self) -> usize {
         self.slots().len()
-    }
-
-    /// Returns the bytes of the file.
-    pub fn bytes(&self) -> &[u8] {
-        self.bytes.as_ref()
     }
 
     fn slots(&self) -> &[[u8; Entry::BYTES]] {

@@ -1,13 +1,10 @@
-use std::collections::BTreeMap;
-
 use proptest::collection::vec;
 use proptest::prelude::*;
-use proptest::sample::Index;
 use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
-use shakmaty::{CastlingMode, Chess, Position as _};
+use shakmaty::{CastlingMode, Chess};
 
-use super::{Entry, PolyglotBook, PolyglotError, Walk, code, decode, key, keys, shown};
+use super::{Entry, PolyglotBook, PolyglotError, code, decode, key, keys, shown};
 use crate::position::Position;
 
 type Test = Result<(), Box<dyn std::error::Error>>;
@@ -128,65 +125,15 @@ fn equal_weights_of_two_hashes_count_once_and_different_weights_are_added() -> T
                 .flat_map(Entry::to_bytes)
                 .collect::<Vec<u8>>(),
         )?;
-        let mut walk = Walk::new(book.clone(), core::slice::from_ref(&position));
-        assert_eq!(walk.next(), Some((position.clone(), vec![(m, expected)])));
-        assert_eq!((walk.next(), walk.entries(), walk.illegal()), (None, 2, 0));
+        assert_eq!(book.moves(position.chess()), [(m, expected)]);
     }
     Ok(())
 }
 
 proptest! {
-    /// A walk returns exactly the positions that the games reach, and counts illegal moves.
-    #[test]
-    fn a_walk_returns_the_positions_and_moves_of_all_games(games in vec(vec(any::<Index>(), 0..12), 1..8), strange in vec(any::<(u64, u16)>(), 0..6)) {
-        let mut played: BTreeMap<u64, (Position, Vec<u16>)> = BTreeMap::new();
-        for game in &games {
-            let mut chess = Chess::default();
-            for index in game {
-                let moves = chess.legal_moves();
-                if moves.is_empty() { break; }
-                let m = *index.get(&moves);
-                let position = Position::from_chess(&chess);
-                for key in keys(&position) {
-                    let codes = &mut played.entry(key).or_insert_with(|| (position.clone(), Vec::new())).1;
-                    if !codes.contains(&code(m)) { codes.push(code(m)); }
-                }
-                chess.play_unchecked(m);
-            }
-        }
-        let entry = |key, code| Entry { key, code, weight: (code % 100) + 1, learn: 0 };
-        let own = played.iter().flat_map(|(key, (_, codes))| codes.iter().map(move |code| entry(*key, *code)));
-        // The random hashes practically never belong to a position of these games.
-        let mut entries: Vec<Entry> = own.chain(strange.iter().map(|(key, code)| entry(*key, *code))).collect();
-        let unreached = strange.iter().filter(|(key, _)| !played.contains_key(key)).count();
-        entries.sort_unstable();
-        let book = PolyglotBook::open(entries.iter().flat_map(|entry| entry.to_bytes()).collect::<Vec<u8>>()).ok();
-        let Some(book) = book else {
-            prop_assert!(entries.is_empty());
-            return Ok(());
-        };
-        let mut walk = Walk::new(book.clone(), &[Position::from_chess(&Chess::default())]);
-        let walked: Vec<_> = walk.by_ref().collect();
-        prop_assert_eq!(walk.entries() + unreached, entries.len());
-        let positions: std::collections::HashSet<&Position> = played.values().map(|(position, _)| position).collect();
-        prop_assert_eq!(walked.len(), positions.len());
-        for (position, moves) in walked {
-            let codes = &played[&key(position.chess())].1;
-            prop_assert_eq!(moves.len(), codes.len());
-            for (m, weight) in moves {
-                prop_assert!(codes.contains(&code(m)));
-                prop_assert_eq!(weight, u32::from(code(m) % 100) + 1);
-            }
-        }
-    }
-
     #[test]
     fn any_bytes_are_a_book_or_an_error(bytes in vec(any::<u8>(), 0..400)) {
-        if let Ok(book) = PolyglotBook::open(&bytes) {
-            let all = book.len();
-            let walk = Walk::new(book, &[Position::from_chess(&Chess::default())]);
-            prop_assert!(walk.count() <= all);
-        }
+        let _ = PolyglotBook::open(&bytes);
         let entries: Vec<[u8; 16]> = bytes.as_chunks().0.to_vec();
         for entry in entries {
             prop_assert_eq!(Entry::from_bytes(entry).to_bytes(), entry);

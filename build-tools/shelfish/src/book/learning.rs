@@ -16,7 +16,7 @@ use shakmaty::{CastlingMode, Color, Move};
 use shelfish::position::Position;
 
 use super::choice::Candidate;
-use crate::input::BookFile;
+use crate::input::is_sqlite;
 
 /// Application id of learning books in SQLite files: "SflB".
 const APPLICATION: i32 = 0x5366_6c42;
@@ -154,28 +154,6 @@ pub struct Row {
     pub losses: u64,
 }
 
-impl Row {
-    /// Encodes the row unambiguously: position and move, each followed by a zero byte, then frequency, wins, draws and
-    /// losses as little-endian numbers of eight bytes.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let Row {
-            position,
-            m,
-            frequency,
-            wins,
-            draws,
-            losses,
-        } = self;
-        let texts = [position, m]
-            .into_iter()
-            .flat_map(|text| text.bytes().chain([0]));
-        let numbers = [frequency, wins, draws, losses]
-            .into_iter()
-            .flat_map(|number| number.to_le_bytes());
-        texts.chain(numbers).collect()
-    }
-}
-
 /// Open learning book.
 pub struct Learning {
     connection: Connection,
@@ -185,9 +163,9 @@ pub struct Learning {
 impl Learning {
     /// Opens a book for reading.
     pub fn open(path: &Path) -> Result<Learning, LearningError> {
-        match BookFile::of(path) {
-            Ok(Some(BookFile::Learning(_))) => {}
-            Ok(_) => return Err(LearningError::NotSqlite(path.to_owned())),
+        match is_sqlite(path) {
+            Ok(true) => {}
+            Ok(false) => return Err(LearningError::NotSqlite(path.to_owned())),
             Err(error) => {
                 return Err(LearningError::Read {
                     path: path.to_owned(),
@@ -203,7 +181,7 @@ impl Learning {
     /// Opens a book for writing, and creates it if the file does not exist.
     pub fn create(path: &Path) -> Result<Learning, LearningError> {
         let length = std::fs::metadata(path).map_or(0, |metadata| metadata.len());
-        if length > 0 && !matches!(BookFile::of(path), Ok(Some(BookFile::Learning(_)))) {
+        if length > 0 && !is_sqlite(path).unwrap_or(false) {
             return Err(LearningError::NotSqlite(path.to_owned()));
         }
         let mut learning = Learning::connect(
@@ -349,22 +327,6 @@ impl Learning {
         let query = "SELECT (SELECT count(DISTINCT position) FROM moves), (SELECT count(*) FROM moves), (SELECT count(*) FROM games)";
         let counts = |row: &rusqlite::Row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]);
         self.read(|book| book.query_row(query, [], counts))
-    }
-
-    /// Returns at most `max` rows after the given row, in the order of positions and moves.
-    pub fn rows_behind(
-        &self,
-        position: &str,
-        m: &str,
-        max: usize,
-    ) -> Result<Vec<Row>, LearningError> {
-        self.read(|book| {
-            let mut query = book.prepare(
-                "SELECT position, move, frequency, wins, draws, losses FROM moves WHERE (position, move) > (?1, ?2)
-                 ORDER BY position, move LIMIT ?3",
-            )?;
-            query.query_map(params![position, m, max as u64], row)?.collect()
-        })
     }
 }
 

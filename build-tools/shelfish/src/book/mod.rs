@@ -12,7 +12,7 @@ use shelfish::polyglot;
 use shelfish::position::Position;
 
 use crate::database::blocking::{BlockingError, Database, Deadline};
-use crate::input::BookFile;
+use crate::input::is_sqlite;
 use crate::system::url::scheme;
 use choice::Candidate;
 use learning::{Learning, LearningError};
@@ -106,11 +106,11 @@ impl Book {
                 .map_err(BookError::Static);
         }
         let name = || name.to_owned();
-        match BookFile::of(path).map_err(|error| BookError::Read(name(), error))? {
-            Some(BookFile::Learning(path)) => Learning::open(&path)
+        match is_sqlite(path).map_err(|error| BookError::Read(name(), error))? {
+            true => Learning::open(path)
                 .map(Book::Learning)
                 .map_err(|error| BookError::Learning(name(), error)),
-            _ => polyglot(path)
+            false => polyglot(path)
                 .map(Book::Polyglot)
                 .map_err(|error| BookError::Polyglot(name(), error)),
         }

@@ -3,7 +3,7 @@
 use shelfish::played::{Bucket, Bucketing, Details, GameId, GameRef, Ratings, Results};
 use shelfish_analysis::pgn::PgnGame;
 
-use super::{Date, Speed};
+use super::selection::{Speed, year_of};
 
 /// The details that a book contains.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,7 +63,6 @@ impl Wanted {
     ) -> GameDetails {
         let rating = rating(game);
         let speed = || Speed::of(game.tag("TimeControl")?).map(|speed| speed as usize);
-        let year = || Date::of(game).map(Date::year);
         let source = source.filter(|_| is_whole || !self.linked_only);
         let listed = || {
             Some(GameId::Listed {
@@ -76,20 +75,11 @@ impl Wanted {
             GameRef::new(id, rating, results)
         };
         GameDetails {
-            bucket: self.bucket(speed(), rating, year()),
+            bucket: self.bucket(speed(), rating, year_of(game)),
             ratings: rating
                 .filter(|_| self.ratings)
                 .map_or_else(Ratings::default, |sum| Ratings { games: 1, sum }),
             reference: (self.game_ids > 0).then(reference).flatten(),
-        }
-    }
-
-    /// Returns the details of games with unknown properties.
-    pub fn unknown(&self) -> GameDetails {
-        GameDetails {
-            bucket: self.bucket(None, None, None),
-            ratings: Ratings::default(),
-            reference: None,
         }
     }
 
@@ -123,7 +113,7 @@ impl Wanted {
 }
 
 /// Returns the mean of the players' ratings, rounded down; `None` if a rating is missing or invalid.
-pub fn rating(game: &PgnGame) -> Option<u64> {
+fn rating(game: &PgnGame) -> Option<u64> {
     let rating = |name| {
         game.tag(name)?
             .trim()

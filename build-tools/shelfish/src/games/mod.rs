@@ -1,6 +1,5 @@
 //! Databases of played moves, called books: their records, and the build of a table of games.
 
-mod counted;
 mod details;
 mod manifest;
 mod parse;
@@ -21,15 +20,14 @@ use crate::build::gather::gather;
 use crate::build::runs::RunFiles;
 use crate::build::write::{Content, write};
 use crate::build::{BuildError, Files, Options};
-use crate::input::{BookFile, DumpKind, Dumps, Input};
+use crate::input::{DumpKind, Input};
 use crate::terminal::report::write_rejected;
 
-pub use counted::BookCounts;
 pub use details::Wanted;
 pub use manifest::{DetailFacts, InfoError};
 pub use parse::Counts;
 pub(crate) use parse::result_of;
-pub use selection::{Date, LeftOut, Range, Selection, SelectionError, Speed};
+pub use selection::Selection;
 
 use parse::Games;
 
@@ -41,8 +39,6 @@ const WHOLE_GAMES: &str = "whole_games";
 pub(crate) const PART: &str = "part";
 /// The name of the manifest's entry for the hashes of the inputs.
 const SOURCES: &str = "sources";
-/// The name of the manifest's entry for a book whose draws are the weights of a Polyglot book, which has no results.
-pub const RESULTS: &str = "results";
 /// The name of the manifest's entry for the names of the inputs, one per line. References to games count in this order.
 pub(crate) const SOURCE_NAMES: &str = "source_names";
 
@@ -58,17 +54,6 @@ pub enum GamesError {
     /// The games of an input are counted already.
     #[error("{0} has the same games as another input, or as an input of a base")]
     Repeated(Input),
-    /// A Polyglot book cannot be merged with games, because it has no results.
-    #[error(
-        "{0} is a Polyglot book, which has weights instead of games and results: build it alone"
-    )]
-    Weights(Input),
-    /// Games cannot be selected from a book of an engine, because its moves are counted already.
-    #[error(
-        "{0} is a book whose moves are counted already: --ratings, --speeds, --since, --until, --max-plies \
-         and --whole select games, build it without these options"
-    )]
-    Counted(Input),
 }
 
 /// The summary of the build of a book.
@@ -96,7 +81,7 @@ pub fn build(options: &Options, selection: &Selection) -> Result<Summary, GamesE
     let start = Instant::now();
     let dumps = options.open_dumps(DumpKind::Games)?;
     let downloads = dumps.downloads();
-    let described = described(options, selection, &dumps)?;
+    let described = selection.describe();
     let workspace = options.open_workspace::<Played>()?;
     let bases = options
         .bases
@@ -185,36 +170,6 @@ pub fn build(options: &Options, selection: &Selection) -> Result<Summary, GamesE
         input,
         seconds: start.elapsed().as_secs_f64(),
     })
-}
-
-/// Returns the entries of the manifest for the selection and the inputs.
-fn described(
-    options: &Options,
-    selection: &Selection,
-    dumps: &Dumps,
-) -> Result<BTreeMap<String, String>, GamesError> {
-    let books = || {
-        options
-            .inputs
-            .iter()
-            .zip(&dumps.dumps)
-            .filter_map(|(source, dump)| Some((source, dump.book()?)))
-    };
-    if let Some((source, _)) = books()
-        .next()
-        .filter(|(source, _)| selection.chooses_games() || selection.whole.contains(source))
-    {
-        return Err(GamesError::Counted(source.clone()));
-    }
-    let mut weights = books().filter(|(_, book)| matches!(book, BookFile::Polyglot(_)));
-    let mut described = selection.describe();
-    if let Some((source, _)) = weights.next() {
-        if weights.count() + 1 < options.inputs.len() {
-            return Err(GamesError::Weights(source.clone()));
-        }
-        described.insert(RESULTS.to_owned(), "unknown".to_owned());
-    }
-    Ok(described)
 }
 
 /// The games of the bases and the inputs.

@@ -14,10 +14,9 @@ use shelfish::position::Key;
 use shelfish_analysis::LastMove;
 use shelfish_analysis::pgn::{self, GameText, GameTexts, PgnErrorKind, PgnGame, read_main_line};
 
-use super::counted::{self, BookCounts, Counted};
+use super::Selection;
 use super::details::GameDetails;
 use super::tally::{self, END, Entry, KEPT, MoveSum};
-use super::{LeftOut, Selection};
 use crate::build::kind::Kind;
 use crate::build::rejects;
 use crate::build::spool::{OverLimit, SpoolError, move_code, move_of};
@@ -46,15 +45,9 @@ pub struct Counts {
     pub skipped: u64,
     /// Number of games without a result.
     pub without_result: u64,
-    /// Numbers of games that the selection left out, in the order of [`LeftOut::NAMES`].
-    #[serde(serialize_with = "left_out")]
-    pub left_out: [u64; LeftOut::NAMES.len()],
     /// Numbers of games with an error, in the order of `ERRORS`.
     #[serde(serialize_with = "errors")]
     pub errors: [u64; ERRORS.len()],
-    /// Counts of the moves of books of engines.
-    #[serde(skip_serializing_if = "BookCounts::is_empty")]
-    pub books: BookCounts,
 }
 
 /// The errors of games.
@@ -74,13 +67,6 @@ fn error_number(kind: &PgnErrorKind) -> usize {
         PgnErrorKind::TooLong | PgnErrorKind::TooManyMoves => 4,
         _ => 0,
     }
-}
-
-fn left_out<S: Serializer>(
-    counts: &[u64; LeftOut::NAMES.len()],
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(named(&LeftOut::NAMES, counts))
 }
 
 fn errors<S: Serializer>(counts: &[u64; ERRORS.len()], serializer: S) -> Result<S::Ok, S::Error> {
@@ -107,15 +93,10 @@ impl AddAssign for Counts {
         self.other_variants += other.other_variants;
         self.skipped += other.skipped;
         self.without_result += other.without_result;
-        self.left_out
-            .iter_mut()
-            .zip(other.left_out)
-            .for_each(|(sum, count)| *sum += count);
         self.errors
             .iter_mut()
             .zip(other.errors)
             .for_each(|(sum, count)| *sum += count);
-        self.books += other.books;
     }
 }
 
@@ -132,9 +113,6 @@ impl fmt::Display for Counts {
                 ("games of other variants, not used", self.other_variants),
             ],
         )?;
-        for (name, n) in named(&LeftOut::NAMES, &self.left_out) {
-            writeln!(f, "games left out by the selection ({name}): {}", count(n))?;
-        }
         let errors = self.errors.iter().sum::<u64>();
         if errors > 0 {
             writeln!(
@@ -147,7 +125,7 @@ impl fmt::Display for Counts {
         for (name, n) in named(&ERRORS, &self.errors) {
             writeln!(f, "  {name}: {}", count(n))?;
         }
-        self.books.fmt(f)
+        Ok(())
     }
 }
 
@@ -206,9 +184,6 @@ impl Games {
         };
         if is_whole {
             counts.whole_games += 1;
-        } else if let Some(why) = self.selection.leaves_out(game) {
-            counts.left_out[why as usize] += 1;
-            return None;
         }
         counts.games += 1;
         counts.cut += u64::from(error.is_some());
@@ -238,24 +213,12 @@ pub(crate) fn result_of(game: &PgnGame) -> Option<Results> {
         .or_else(|| known(pgn::result(game.tag("Result")?.trim())?))
 }
 
-/// A part of an input.
-pub enum Chunk {
-    /// Texts of games.
-    Games(Vec<GameText>),
-    /// Positions of a book whose moves are counted already.
-    Counted(Counted),
-}
-
 impl Kind for Games {
     type Record = Played;
-    type Chunk = Chunk;
+    type Chunk = Vec<GameText>;
     type Counts = Counts;
 
-    fn chunks(&self, dump: Dump) -> Box<dyn Iterator<Item = io::Result<Chunk>>> {
-        if let Some(book) = dump.book() {
-            let chunks = counted::chunks(book, &self.selection.starts, self.hashes.clone());
-            return Box::new(chunks.map(|chunk| chunk.map(Chunk::Counted)));
-        }
+    fn chunks(&self, dump: Dump) -> Box<dyn Iterator<Item = io::Result<Vec<GameText>>>> {
         let text: Box<dyn Read + Send> = match dump.text() {
             Ok(text) => text,
             Err(error) => return Box::new(core::iter::once(Err(error))),
@@ -291,22 +254,18 @@ impl Kind for Games {
                     }
                 }
             }
-            (!games.is_empty()).then_some(Ok(Chunk::Games(games)))
+            (!games.is_empty()).then_some(Ok(games))
         }))
     }
 
-    fn bytes(chunk: &Chunk) -> usize {
-        match chunk {
-            Chunk::Games(games) => games.iter().map(|game| game.text.len()).sum(),
-            // Positions are small.
-            Chunk::Counted(_) => 0,
-        }
+    fn bytes(games: &Vec<GameText>) -> usize {
+        games.iter().map(|game| game.text.len()).sum()
     }
 
     fn parse(
         &self,
         source: &Input,
-        chunk: &Chunk,
+        games: &Vec<GameText>,
         counts: &mut Counts,
         push: &mut dyn FnMut(&Key, &[u8]) -> io::Result<()>,
         rows: &mut String,
@@ -320,22 +279,6 @@ impl Kind for Games {
             games: game.reference.into_iter().collect(),
         };
         let mut payload = Vec::new();
-        let games = match chunk {
-            Chunk::Games(games) => games,
-            Chunk::Counted(counted) => {
-                counts.games += counted.games;
-                counts.books += counted.counts;
-                for (position, moves) in &counted.positions {
-                    payload.clear();
-                    for played in moves {
-                        let entry = entry(move_code(played.m), played.results, wanted.unknown());
-                        entry.push(&mut payload);
-                    }
-                    push(&position.key(), &payload)?;
-                }
-                return Ok(counted.positions.len() as u64);
-            }
-        };
         let source_number = self.source_number(source);
         let is_whole = self.selection.whole.contains(source);
         let max_plies = match is_whole {

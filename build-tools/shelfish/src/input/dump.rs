@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -27,38 +27,12 @@ const PARQUET_FROM_FILES_ONLY: &str = if cfg!(feature = "parquet") {
     "this shelfish was built without Parquet: build it with the feature `parquet`"
 };
 
-/// The error for a book of an engine that is not in a file.
-const BOOKS_FROM_FILES_ONLY: &str =
-    "a book of an engine cannot be read from a pipe or a host: save it as a file and name that";
-
 /// The first bytes of a SQLite file.
 const SQLITE: &[u8] = b"SQLite format 3\0";
 
-/// A book of an engine in a single file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum BookFile {
-    /// A book in Polyglot's format.
-    Polyglot(PathBuf),
-    /// A learning book.
-    Learning(PathBuf),
-}
-
-impl BookFile {
-    /// Recognises a book by its first bytes or its name. Returns `None` for other files.
-    pub fn of(path: &Path) -> io::Result<Option<BookFile>> {
-        let head = head_of(File::open(path)?, SQLITE.len())?;
-        Ok(match (head == SQLITE, is_polyglot_name(path)) {
-            (true, _) => Some(BookFile::Learning(path.to_owned())),
-            (_, true) => Some(BookFile::Polyglot(path.to_owned())),
-            _ => None,
-        })
-    }
-}
-
-/// Returns whether a file is named like a Polyglot book, which has no magic number.
-pub fn is_polyglot_name(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|ending| ending.eq_ignore_ascii_case("bin"))
+/// Returns whether a file is a learning book or another file of SQLite.
+pub fn is_sqlite(path: &Path) -> io::Result<bool> {
+    Ok(head_of(File::open(path)?, SQLITE.len())? == SQLITE)
 }
 
 /// Returns the first bytes of a file.
@@ -94,7 +68,7 @@ pub struct Dumps {
 pub enum DumpKind {
     /// Evaluations of positions.
     Evaluations,
-    /// Games in PGN, or books of engines.
+    /// Games in PGN.
     Games,
 }
 
@@ -161,7 +135,6 @@ enum Content {
     Text(CompressedText<Box<dyn Read + Send>>),
     #[cfg(feature = "parquet")]
     Rows(Box<parquet::Table>),
-    Book(BookFile),
 }
 
 /// A reader that keeps the bytes read.
@@ -182,11 +155,6 @@ impl Dump {
     /// Opens a dump. `read` counts the bytes that are read of it.
     pub fn open(input: &Input, read: Arc<AtomicU64>, max_window_log: u32) -> io::Result<Dump> {
         let mut download = None;
-        let unsupported = |text| Err(io::Error::new(io::ErrorKind::Unsupported, text));
-        let name = input.file_name().unwrap_or_default();
-        if input.path().is_none() && is_polyglot_name(name.as_ref()) {
-            return unsupported(BOOKS_FROM_FILES_ONLY);
-        }
         let (reader, size): (Box<dyn Read + Send>, _) = match input {
             Input::Stdin => (Box::new(io::stdin()), None),
             Input::Url(url) => {
@@ -198,25 +166,17 @@ impl Dump {
             Input::File(path) => {
                 let file = File::open(path)?;
                 let metadata = file.metadata()?;
-                let whole = |content, window, kind| {
-                    Ok(Dump {
-                        content,
-                        window,
-                        size: Some(metadata.len()),
-                        kind: Some(kind),
-                        download: None,
-                    })
-                };
-                if metadata.is_file()
-                    && let Some(book) = BookFile::of(path)?
-                {
-                    return whole(Content::Book(book), 0, DumpKind::Games);
-                }
                 #[cfg(feature = "parquet")]
                 if metadata.is_file() && head_of(File::open(path)?, 4)? == PARQUET_MARK {
                     let table = Box::new(parquet::Table::open(file, read)?);
                     let window = table.memory();
-                    return whole(Content::Rows(table), window, DumpKind::Evaluations);
+                    return Ok(Dump {
+                        content: Content::Rows(table),
+                        window,
+                        size: Some(metadata.len()),
+                        kind: Some(DumpKind::Evaluations),
+                        download: None,
+                    });
                 }
                 (Box::new(file), metadata.is_file().then_some(metadata.len()))
             }
@@ -233,12 +193,9 @@ impl Dump {
         max_window_log: u32,
     ) -> io::Result<Dump> {
         let mut head = head_of(&mut reader, HEAD)?;
-        let unsupported = |text| Err(io::Error::new(io::ErrorKind::Unsupported, text));
         if head.starts_with(PARQUET_MARK) {
-            return unsupported(PARQUET_FROM_FILES_ONLY);
-        }
-        if head.starts_with(&SQLITE[..HEAD]) {
-            return unsupported(BOOKS_FROM_FILES_ONLY);
+            let kind = io::ErrorKind::Unsupported;
+            return Err(io::Error::new(kind, PARQUET_FROM_FILES_ONLY));
         }
         let (compression, first) = (Compression::of(&head), head.clone());
         let rest = Keeping {
@@ -278,14 +235,6 @@ impl Dump {
         }
     }
 
-    /// Returns the book of an engine, if the dump is such a book.
-    pub fn book(&self) -> Option<&BookFile> {
-        match &self.content {
-            Content::Book(book) => Some(book),
-            _ => None,
-        }
-    }
-
     /// Returns the decompressed text of an input, without a count of the bytes that are read.
     pub fn text_of(input: &Input) -> io::Result<Box<dyn Read + Send>> {
         Dump::open(input, Arc::default(), MAX_WINDOW_LOG)?.text()
@@ -297,7 +246,6 @@ impl Dump {
             Content::Text(text) => return text.decode(),
             #[cfg(feature = "parquet")]
             Content::Rows(_) => "expected text, found Parquet",
-            Content::Book(_) => "expected games in PGN, found a book of an engine",
         };
         Err(io::Error::new(io::ErrorKind::InvalidData, found))
     }
@@ -311,12 +259,6 @@ impl Dump {
             },
             #[cfg(feature = "parquet")]
             Content::Rows(table) => Box::new(table.chunks()),
-            Content::Book(_) => Box::new(core::iter::once_with(|| {
-                Err(io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    "expected evaluations, found a book of an engine",
-                ))
-            })),
         }
     }
 }

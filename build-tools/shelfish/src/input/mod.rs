@@ -18,7 +18,7 @@ use shelfish::source::redaction::redacted;
 use thiserror::Error;
 
 pub use compression::{CutOff, MAX_WINDOW_LOG, max_window_log};
-pub use dump::{BookFile, Downloads, Dump, DumpKind, Dumps, is_polyglot_name};
+pub use dump::{Downloads, Dump, DumpKind, Dumps, is_sqlite};
 
 use crate::system::url::scheme;
 
@@ -104,7 +104,7 @@ pub enum InputError {
     )]
     Evaluations(Input),
     /// The input contains neither games nor evaluations.
-    #[error("{0}: neither games in PGN nor a book of an engine nor a Lichess dump of evaluations")]
+    #[error("{0}: neither games in PGN nor a Lichess dump of evaluations")]
     Unknown(Input),
 }
 

@@ -1,8 +1,8 @@
-//! Polyglot books (import and export) and learning books.
+//! Polyglot books and learning books.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 
 use crate::common::*;
@@ -24,24 +24,6 @@ fn moves(fixture: &Fixture, db: &str) -> Moves {
         .map(position)
         .filter(|(_, moves)| !moves.is_empty())
         .collect()
-}
-
-/// Replaces the results by the same number of draws.
-fn weights(moves: Moves) -> Moves {
-    let of = |moves: BTreeMap<String, Vec<u64>>| {
-        moves
-            .into_iter()
-            .map(|(m, n)| (m, vec![0, n.iter().sum(), 0]))
-            .collect()
-    };
-    moves
-        .into_iter()
-        .map(|(fen, moves)| (fen, of(moves)))
-        .collect()
-}
-
-fn games() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/book/games.pgn")
 }
 
 fn polyglot(fixture: &Fixture, db: &str, options: &[&str]) -> Vec<u8> {
@@ -88,72 +70,6 @@ fn pick(book: &Path, fen: &str, options: &[&str]) -> Value {
     serde_json::from_str(&shelfish(args.iter().chain(options)).succeeds()).unwrap()
 }
 
-const ALL: &[&str] = &["--max-plies", "1000"];
-
-#[test]
-fn a_book_survives_the_conversion_to_polyglot_and_back() {
-    let fixture = Fixture::new();
-    // Contains a pawn that passes a pinned pawn, castling to both sides, and promotions.
-    let special = "[FEN \"4k3/3p4/8/K3P2r/8/8/8/8 b - - 0 1\"]\n[Result \"0-1\"]\n\n1... d5 2. e6 Rh1 0-1\n\n\
-        [FEN \"r3k2r/8/8/8/8/8/6p1/R3K2R w KQkq - 0 1\"]\n[Result \"1-0\"]\n\n1. O-O-O gxh1=N 2. Rxh1 O-O 3. Rh8+ 1-0\n";
-    let special = fixture.file("special.pgn", special);
-    fixture
-        .book_build_to("book", &[&games(), &special], ALL)
-        .succeeds();
-    let bin = polyglot(&fixture, "book", &[]);
-    assert!(bin.len() > 1_000 && bin.chunks(16).map(|entry| &entry[..8]).is_sorted());
-    let all = fs::read_to_string(games()).unwrap() + &fs::read_to_string(&special).unwrap();
-    let of_tag = |line: &str| {
-        Some(
-            line.strip_prefix("[FEN \"")?
-                .strip_suffix("\"]")?
-                .to_owned(),
-        )
-    };
-    let starts: Vec<String> = all
-        .lines()
-        .filter_map(of_tag)
-        .chain([START.to_owned()])
-        .collect();
-    let starts: Vec<&str> = starts.iter().flat_map(|fen| ["--start", fen]).collect();
-    let file = fixture.file("book.bin", &bin);
-    let options = [&starts[..], &["--json"]].concat();
-    let report = summary(fixture.book_build_to("back", &[&file], &options));
-    let back = moves(&fixture, "back");
-    assert_eq!(back, weights(moves(&fixture, "book")));
-    for fen in [
-        "4k3/8/8/K2pP2r/8/8/8/8 w - -",
-        "r3k2r/8/8/8/8/8/8/2KR3n w kq -",
-    ] {
-        assert!(back.contains_key(fen), "{fen}");
-    }
-    fixture.verify("back").succeeds();
-    assert_eq!(report["selection"]["results"], "unknown");
-    assert_eq!(report["input"]["books"]["unreached"], 0);
-    assert_eq!(
-        polyglot(&fixture, "back", &[]),
-        bin,
-        "weights come back as they were"
-    );
-    let note =
-        |book: &str| shelfish(["explore", "-d", fixture.path(book).to_str().unwrap(), START]).err;
-    assert!(
-        note("back").contains("contains no results") && note("book").is_empty(),
-        "{}",
-        note("back")
-    );
-    let here: Value = serde_json::from_str(
-        &fixture
-            .book_build_to("some", &[&file], &["--json"])
-            .succeeds(),
-    )
-    .unwrap();
-    assert!(
-        here["input"]["books"]["unreached"].as_u64().unwrap() > 5,
-        "{here}"
-    );
-}
-
 #[test]
 fn weights_are_frequencies() {
     let fixture = Fixture::new();
@@ -193,66 +109,6 @@ fn weights_are_frequencies() {
         shelfish(base.iter().chain(&["jsonl", "--min-games", "2"])).code,
         2
     );
-}
-
-#[test]
-fn a_learning_book_counts_like_a_book_of_the_games() {
-    let fixture = Fixture::new();
-    let book = fixture.path("my.sqlite");
-    let first = summary(learn(&book, &games(), &[]));
-    assert!(first["learned"].as_u64().unwrap() > 5, "{first}");
-    fixture.book_build_to("learned", &[&book], &[]).succeeds();
-    fixture
-        .book_build_to("counted", &[&games()], &[])
-        .succeeds();
-    assert_eq!(moves(&fixture, "learned"), moves(&fixture, "counted"));
-
-    // The games have no known speed or rating, so all games are in the last bucket.
-    let bin = fixture.file("learned.bin", polyglot(&fixture, "learned", &[]));
-    for source in [&book, &bin] {
-        fixture
-            .book_build_to(
-                "buckets",
-                &[source],
-                &["--buckets", "speeds,2000", "--average-ratings"],
-            )
-            .succeeds();
-        let db = fixture.path("buckets").to_str().unwrap().to_owned();
-        shelfish(["verify", "-q", "-d", &db]).succeeds();
-        let explored = shelfish(["explore", "--json", "-d", &db, START]).succeeds();
-        let explored: Value = serde_json::from_str(&explored).unwrap();
-        let buckets = explored["buckets"].as_array().unwrap();
-        let games = |of: &Value| ["white", "draws", "black"].map(|name| of[name].as_u64().unwrap());
-        let (last, others) = buckets.split_last().unwrap();
-        assert_eq!(last["name"], "no speed, no rating");
-        assert_eq!(games(last), games(&explored));
-        assert!(
-            others.iter().all(|bucket| games(bucket) == [0; 3]),
-            "{explored}"
-        );
-    }
-
-    // Learning the same games again changes nothing.
-    let again = summary(learn(&book, &games(), &[]));
-    assert_eq!(
-        (&again["learned"], &again["known"], &again["moves"]),
-        (&0.into(), &first["learned"], &0.into())
-    );
-    assert_eq!(again["book"], first["book"]);
-    fixture.book_build_to("learned", &[&book], &[]).succeeds();
-    assert_eq!(moves(&fixture, "learned"), moves(&fixture, "counted"));
-
-    // A month can be built on a learning book.
-    let pgn = fixture.file("more.pgn", "[White \"A\"]\n\n1. a3 a6 1-0\n");
-    let base = fixture.path("learned");
-    fixture
-        .book_build_to("both", &[&pgn], &["--base", base.to_str().unwrap()])
-        .succeeds();
-    let both = moves(&fixture, "both");
-    assert_eq!(both[START]["a2a3"], [1, 0, 0]);
-    fixture
-        .book_build(&[&book, &book], &[])
-        .fails(&["the same games"]);
 }
 
 /// Game with all special moves of both sides, also in Chess960.
@@ -336,8 +192,6 @@ fn games_without_a_result_or_with_an_error_are_learned_up_to_that_point() {
         [&m["frequency"], &m["wins"], &m["draws"], &m["losses"]],
         [3, 1, 0, 1]
     );
-    let report = summary(fixture.book_build_to("static", &[&book], &["--json"]));
-    assert_eq!(report["input"]["books"]["without_result"], 1);
 }
 
 #[test]

@@ -1,21 +1,18 @@
-//! `shelfish book build`: a database of played moves from games or books of engines.
+//! `shelfish book build`: a database of played moves from games.
 
 use std::path::PathBuf;
 
 use shelfish::played::Bucketing;
-use shelfish::position::Position;
 
 use crate::BoxError;
 use crate::commands::table_args::{Built, TableArgs, inputs};
-use crate::games::{self, Date, Range, Selection, Speed, Wanted};
+use crate::games::{self, Selection, Wanted};
 
-/// Build a database of played moves from games or books of engines.
+/// Build a database of played moves from games.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   shelfish book build games.pgn.zst -o book --max-plies 30 --min-games 2
   shelfish book build https://database.lichess.org/standard/lichess_db_standard_rated_2013-01.pgn.zst -o book
-  shelfish book build my.sqlite -o book
-  shelfish book build performance.bin -o book
   shelfish book build games.pgn.zst -o book --buckets speeds,1600,2000 --average-ratings --game-ids 4
   shelfish book build games.pgn.zst -o book --buckets 2200,2500,since1990,since2010
   shelfish book build games.pgn.zst -o book --max-plies 24 --min-games 5 --whole repertoire.pgn
@@ -29,12 +26,6 @@ used. A game with an error, such as an illegal move, is used up to the error.
 players' ratings, and by year. --game-ids stores the games of a move with the highest ratings: games of Lichess by the address in
 their tag Site, others by the name of their input and their number in it. All bases must be built with the same options.
 
-Books of engines are inputs, too. Games without a result in a learning book (`shelfish book learn`, a file of SQLite) are
-not used. A Polyglot book (.bin) contains hashes instead of positions: it is walked from the initial position or --start, by
-every legal move and by every answer to a move that leaves the book; moves that the walk does not reach are counted. It has no
-results: each unit of weight counts as a draw, the manifest contains `results: unknown`, and it cannot be merged with games.
-Games of either kind of book have no known speed, rating and date: with --buckets they are in the last bucket.
-
 The same input gives the same bytes for any number of threads and any memory. If a build fails, the database in DIR is
 unchanged. With --base, the result is byte for byte that of a build from all inputs at once. Games on a host are downloaded as by `shelfish build`.
 
@@ -43,8 +34,8 @@ Sizes have a unit: KiB, MiB and GiB are powers of 1024, kB, MB and GB are powers
 Exit codes: 0 if the database was built, even with rejected games; 1 if not; 2 for wrong usage; 130 and 143 if interrupted.")]
 #[group(id = "games_args")]
 pub struct Args {
-    /// Games in PGN, plain or compressed with zstd, gzip or bzip2, or a book of an engine (.bin, .sqlite). A file, an https://
-    /// URL, or `-` for standard input; a book must be a file
+    /// Games in PGN, plain or compressed with zstd, gzip or bzip2. A file, an https:// URL, or
+    /// `-` for standard input
     #[arg(required_unless_present_any = ["base", "whole"], value_name = "SOURCE")]
     pub(in crate::commands) sources: Vec<PathBuf>,
     #[command(flatten)]
@@ -55,25 +46,9 @@ pub struct Args {
     /// Leave out positions that fewer than N games reached
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     min_games: Option<u64>,
-    /// Use games with a mean rating of the players in this range: 1600-2200, 2000-, -1500
-    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
-    ratings: Option<Range<u32>>,
-    /// Use games of these speeds, separated by commas
-    #[arg(long, value_name = "SPEED", value_delimiter = ',')]
-    speeds: Vec<Speed>,
-    /// Use games since this date: 2013, 2013-01, 2013-01-31
-    #[arg(long, value_name = "DATE")]
-    since: Option<Date>,
-    /// Use games until this date
-    #[arg(long, value_name = "DATE")]
-    until: Option<Date>,
-    /// Use all games of this file to their end with all of their positions, regardless of --min-games, --max-plies and the
-    /// other options that select games. Repeatable
+    /// Use all games of this file to their end with all of their positions, regardless of --min-games and --max-plies. Repeatable
     #[arg(long, value_name = "SOURCE")]
     pub(in crate::commands) whole: Vec<PathBuf>,
-    /// Walk through Polyglot books from this position, a FEN. Repeatable [default: the initial position]
-    #[arg(long, value_name = "FEN")]
-    start: Vec<Position>,
     /// Count results separately by speed, rating and year: `speeds`, the lower bounds of ratings, the first years of periods,
     /// `speeds,1600,2000,since1990`
     #[arg(long, value_name = "BUCKETS")]
@@ -92,20 +67,10 @@ pub struct Args {
 impl Args {
     /// Returns the selection.
     fn selection(&self) -> Selection {
-        let usual = Selection::default();
-        let (since, until) = (self.since, self.until);
-        let dates = Range {
-            least: since,
-            most: until.map(Date::last),
-        };
         Selection {
             max_plies: self.max_plies as usize,
-            min_games: self.min_games.unwrap_or(usual.min_games),
-            ratings: self.ratings,
-            speeds: self.speeds.clone(),
-            dates: (since.is_some() || until.is_some()).then_some(dates),
+            min_games: self.min_games.unwrap_or(1),
             whole: inputs(&self.whole),
-            starts: self.start.clone(),
             details: Wanted {
                 buckets: self.buckets.clone(),
                 ratings: self.average_ratings,

@@ -41,8 +41,7 @@ is given repeatedly. Several runs may write to a book at the same time. A game w
 learned up to the error. A game without a result only increases the frequency.
 
 The book is an SQLite file with a table `moves`: position, move, frequency, wins, draws, losses.
-`shelfish book pick` and the option BookFile of `shelfish engine` play from it, `shelfish book build my.sqlite -o DIR` makes
-a static book of it.
+`shelfish book pick` and the option BookFile of `shelfish engine` play from it.
 
 Exit codes: 0 if the games were learned, even with errors in games; 1 otherwise; 2 if the usage is wrong.")]
 pub struct LearnArgs {

@@ -28,7 +28,7 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 /// Commands for books.
 #[derive(clap::Subcommand, Debug)]
 pub enum Command {
-    /// Build a database of played moves from games or books of engines
+    /// Build a database of played moves from games
     Build(Box<build::Args>),
     /// Add games to a learning book
     Learn(LearnArgs),

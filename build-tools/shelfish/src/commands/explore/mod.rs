@@ -11,7 +11,7 @@ use shelfish::position::Position;
 use shelfish::reader::{Options, ReadError, Reader};
 
 use crate::database::{self, DatabaseSource, OpenError};
-use crate::games::{RESULTS, SOURCE_NAMES, Wanted};
+use crate::games::{SOURCE_NAMES, Wanted};
 use crate::terminal::answers::Answers;
 use crate::{BoxError, Outcome};
 use explored::Evaluation;
@@ -94,11 +94,6 @@ async fn explore(source: DatabaseSource, evals: Option<DatabaseSource>, args: &A
         }
         None => None,
     };
-    if book.manifest().info_of(RESULTS) == Some("unknown") {
-        eprintln!(
-            "shelfish: the book was made of Polyglot's weights and contains no results; draws show the weights"
-        );
-    }
     let mut answers = Answers::new(args.json);
     for fen in &args.fens {
         let explored = explored(&book, evals.as_ref(), fen, &args.buckets).await;
