@@ -108,6 +108,12 @@ impl Want {
         self.kind == Kind::Block
     }
 
+    /// Returns the name of the chunk in a cache.
+    pub(super) fn name(&self) -> String {
+        let Chunk { file, range, .. } = &self.chunk;
+        format!("{file}:{}-{}", range.start, range.end)
+    }
+
     /// Decodes the chunk from bytes of a cache or a source, after a comparison of their hash.
     pub(super) fn decode(
         &self,

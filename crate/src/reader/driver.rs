@@ -1,48 +1,47 @@
-//! The state that all clones of a reader share, and the renewal of its manifest.
+//! The state that all clones of a reader share: its manifest, its memory, and its requests.
 
-use core::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use core::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use futures_util::FutureExt as _;
+use futures_util::future::WeakShared;
 use web_time::{Duration, Instant};
 
-use super::builder::ReaderBuilder;
-use super::cache::{Cache, Keep};
+use super::cache::Keep;
 use super::catalog::{Catalog, Format, Part, Want};
 use super::error::ReadError;
-use super::fetched::{Fetched, Observer, Stats};
-use super::limits::RequestLimits;
-use super::manifest::{Checked, fetch_manifest, parse};
-use super::requests::{Boxed, Pending};
-use crate::source::Source;
-use crate::source::integrity::Pin;
-use crate::sync::{OnceCell, Semaphore, held};
+use super::fetched::{Fetched, Origin, Stats};
+use super::handle::ReaderBuilder;
+use super::requests::{Boxed, Parts, Pending, Sent};
+use crate::source::{Source, SourceError, Whole};
+use crate::sync::{Semaphore, held};
 use crate::table::Manifest;
-
-/// Number of groups of chunks. Two threads seldom decode chunks of the same group. WebAssembly has one thread.
-const GROUPS: usize = if cfg!(target_arch = "wasm32") { 1 } else { 64 };
 
 /// The shared state of all clones of a reader. It does not depend on the kind of record.
 pub(super) struct Driver<S> {
-    pub(super) source: S,
-    pub(super) cache: Option<Arc<dyn Cache>>,
+    pub(super) parts: ReaderBuilder<S>,
     format: Format,
-    pub(super) limits: RequestLimits,
-    pin: Option<Pin>,
-    observer: Option<Observer>,
-    pub(super) permits: Semaphore,
+    permits: Semaphore,
     /// Path or URL of the files, with a trailing slash, for error messages.
     folder: String,
     /// Manifest, pages and blocks in memory. Nothing is decoded, read or written while the catalog is locked.
     catalog: Mutex<Catalog>,
-    /// A lock for each group of chunks, so that threads decode a chunk once.
-    decoding: [Mutex<()>; GROUPS],
     pub(super) pending: Mutex<Pending>,
-    /// Result of the current request for the manifest, for all lookups that wait for it.
-    renewal: Mutex<Weak<OnceCell<Result<bool, ReadError>>>>,
+    /// The current request for the manifest, for all lookups that wait for it.
+    renewal: Mutex<Option<WeakShared<Boxed<'static, Result<bool, ReadError>>>>>,
     checked: Mutex<Checked>,
-    /// Number of times that a different manifest replaced the manifest.
-    replacements: AtomicU64,
     stats: Mutex<Stats>,
+}
+
+/// The last requests for the manifest.
+#[derive(Default)]
+struct Checked {
+    /// Entity tag of the manifest in use.
+    etag: Option<String>,
+    /// Time when the source last sent or confirmed the manifest in use; `None` if the manifest is the cache's.
+    confirmed: Option<Instant>,
+    /// Time of the last request.
+    requested: Option<Instant>,
 }
 
 impl<S> Driver<S> {
@@ -61,11 +60,6 @@ impl<S> Driver<S> {
         *held(&self.stats)
     }
 
-    /// Returns the number of times that a different manifest replaced the manifest.
-    pub(super) fn replacements(&self) -> u64 {
-        self.replacements.load(Ordering::Acquire)
-    }
-
     /// Returns the time since the source last sent or confirmed the manifest.
     pub(super) fn manifest_age(&self) -> Option<Duration> {
         Some(held(&self.checked).confirmed?.elapsed())
@@ -73,15 +67,6 @@ impl<S> Driver<S> {
 
     pub(super) fn count(&self, change: impl FnOnce(&mut Stats)) {
         change(&mut held(&self.stats));
-    }
-
-    /// Counts positions that were looked up, and blocks that were in memory.
-    pub(super) fn answered(&self, positions: u64, hits: u64, started: Instant) {
-        self.count(|stats| {
-            stats.lookups += positions;
-            stats.memory_hits += hits;
-            stats.milliseconds += started.elapsed().as_secs_f64() * 1e3;
-        });
     }
 
     /// Returns a page or block if it is in memory, or is an inline page of the manifest.
@@ -98,31 +83,71 @@ impl<S> Driver<S> {
 
     /// Returns whether the manifest is pinned, so that readers compare hashes.
     pub(super) fn is_pinned(&self) -> bool {
-        self.pin.is_some()
+        self.parts.pin.is_some()
     }
 
-    /// Returns a page or block from memory, or decodes it from bytes of a cache or a source.
-    pub(super) fn decode(&self, want: &Want, bytes: &[u8]) -> Result<Part, ReadError> {
-        let chunk = &want.chunk;
-        #[allow(clippy::modulo_one, reason = "WebAssembly has a single group")]
-        let group = chunk.hash() as usize % GROUPS;
-        let _turn = held(&self.decoding[group]);
-        let in_memory = self.catalog().part(chunk);
-        if let Some(part) = in_memory {
-            return Ok(part);
-        }
+    /// Decodes a page or block from bytes of a cache or a source, and adds it to the memory.
+    fn decode(&self, want: &Want, bytes: &[u8]) -> Result<Part, ReadError> {
         let part = want.decode(bytes, self.format, &self.folder);
         let part = part.map_err(|error| ReadError::Table {
-            at: format!("{}{}", self.folder, chunk.file),
+            at: format!("{}{}", self.folder, want.chunk.file),
             error,
         })?;
-        self.catalog().keep(chunk, part.clone());
+        self.catalog().keep(&want.chunk, part.clone());
         Ok(part)
     }
+}
 
-    pub(super) fn observe(&self, fetched: &Fetched<'_>) {
+impl<S: Source> ReaderBuilder<S> {
+    /// Parses a manifest and compares its hash with the pin.
+    fn parse(&self, format: Format, bytes: &[u8]) -> Result<Manifest, ReadError> {
+        let at = self.source.locate(Manifest::FILE);
+        match self.pin.as_ref().map_or(Ok(()), |pin| pin.check(bytes)) {
+            Ok(()) => (format.manifest)(bytes).map_err(|error| ReadError::Table { at, error }),
+            Err(kind) => Err(SourceError::new(at, kind).into()),
+        }
+    }
+
+    /// Requests the manifest, unless it has the entity tag `etag`.
+    async fn fetch_manifest(
+        &self,
+        format: Format,
+        etag: Option<&str>,
+    ) -> Result<Option<(Manifest, Whole)>, ReadError> {
+        let started = Instant::now();
+        let most = Manifest::MAX_BYTES as u64;
+        let whole = self.source.whole_unless(Manifest::FILE, most, etag).await;
+        let bytes = whole.iter().flatten().map(|whole| whole.bytes.len() as u64);
+        self.observe(Fetched {
+            file: Manifest::FILE,
+            at: self.source.locate(Manifest::FILE),
+            range: 0..bytes.sum(),
+            parts: 0,
+            origin: Origin::Source,
+            elapsed: started.elapsed(),
+            is_good: whole.is_ok(),
+        });
+        let Some(whole) = whole? else { return Ok(None) };
+        Ok(Some((self.parse(format, &whole.bytes)?, whole)))
+    }
+
+    /// Reads the manifest of the cache.
+    async fn cached_manifest(&self, format: Format) -> Option<Manifest> {
+        let names = vec![Manifest::FILE.to_string()];
+        let bytes = self.cache.as_ref()?.get(names).await.pop()??;
+        self.parse(format, &bytes).ok()
+    }
+
+    /// Writes the manifest to the cache.
+    fn cache_manifest(&self, whole: &Whole) {
+        if let Some(cache) = &self.cache {
+            cache.put(Manifest::FILE, &whole.bytes, Keep::Longest);
+        }
+    }
+
+    fn observe(&self, fetched: Fetched<'_>) {
         if let Some(observer) = &self.observer {
-            observer(fetched);
+            observer(&fetched);
         }
     }
 }
@@ -130,37 +155,21 @@ impl<S> Driver<S> {
 impl<S: Source> Driver<S> {
     /// Reads the manifest: the cache's, if no answer comes from the source.
     pub(super) async fn open(
-        builder: ReaderBuilder<S>,
+        parts: ReaderBuilder<S>,
         format: Format,
     ) -> Result<Driver<S>, ReadError> {
-        let ReaderBuilder {
-            source,
-            cache,
-            options,
-            pin,
-            observer,
-        } = builder;
-        let cached = async || {
-            let names = vec![Manifest::FILE.to_string()];
-            let bytes = cache.as_ref()?.get(names).await.pop()??;
-            parse(format, &source, pin.as_ref(), &bytes).ok()
-        };
         let (mut stats, mut checked) = (Stats::default(), Checked::default());
-        let offline = if source.is_offline() {
-            cached().await
-        } else {
-            None
-        };
-        let manifest = match offline {
-            Some(manifest) => manifest,
-            None => {
-                stats.requests += 1;
-                match fetch_manifest(format, &source, pin.as_ref(), observer.as_ref(), None).await {
-                    Ok(Some((manifest, whole))) => {
+        let mut manifest = None;
+        if parts.source.is_offline() {
+            manifest = parts.cached_manifest(format).await;
+        }
+        if manifest.is_none() {
+            stats.requests += 1;
+            match parts.fetch_manifest(format, None).await {
+                Ok(fetched) => {
+                    manifest = fetched.map(|(manifest, whole)| {
                         stats.bytes += whole.bytes.len() as u64;
-                        if let Some(cache) = &cache {
-                            cache.put(Manifest::FILE, &whole.bytes, Keep::Longest);
-                        }
+                        parts.cache_manifest(&whole);
                         let now = Some(Instant::now());
                         checked = Checked {
                             etag: whole.etag,
@@ -168,32 +177,27 @@ impl<S: Source> Driver<S> {
                             requested: now,
                         };
                         manifest
-                    }
-                    // Without an entity tag, a source returns the manifest or an error.
-                    Ok(None) => return Err(ReadError::Unanswered),
-                    Err(error) if error.is_unreachable() => cached().await.ok_or(error)?,
-                    Err(error) => return Err(error),
+                    })
                 }
+                Err(error) if error.is_unreachable() => {
+                    manifest = Some(parts.cached_manifest(format).await.ok_or(error)?);
+                }
+                Err(error) => return Err(error),
             }
-        };
+        }
         Ok(Driver {
-            folder: source.locate(""),
-            source,
-            cache,
+            folder: parts.source.locate(""),
             format,
-            limits: RequestLimits {
-                max_gap: options.gap,
-                ..RequestLimits::default()
-            },
-            pin,
-            observer,
-            permits: Semaphore::new(options.concurrency.max(1)),
-            catalog: Mutex::new(Catalog::new(manifest, options.memory)),
-            decoding: [const { Mutex::new(()) }; GROUPS],
+            permits: Semaphore::new(parts.options.concurrency.max(1)),
+            // Without an entity tag, a source returns the manifest or an error.
+            catalog: Mutex::new(Catalog::new(
+                manifest.ok_or(ReadError::Unanswered)?,
+                parts.options.memory,
+            )),
+            parts,
             pending: Mutex::default(),
-            renewal: Mutex::new(Weak::new()),
+            renewal: Mutex::default(),
             checked: Mutex::new(checked),
-            replacements: AtomicU64::new(0),
             stats: Mutex::new(stats),
         })
     }
@@ -203,20 +207,17 @@ impl<S: Source> Driver<S> {
     pub(super) fn renew(
         self: &Arc<Self>,
         is_conditional: bool,
-    ) -> Boxed<'static, Result<bool, ReadError>> {
-        let renewal = {
-            let mut current = held(&self.renewal);
-            let renewal = current.upgrade().unwrap_or_default();
-            *current = Arc::downgrade(&renewal);
-            renewal
-        };
-        let this = self.clone();
-        Box::pin(async move {
-            renewal
-                .get_or_init(this.request_manifest(is_conditional))
-                .await
-                .clone()
-        })
+    ) -> impl Future<Output = Result<bool, ReadError>> + use<S> {
+        let mut current = held(&self.renewal);
+        let pending = current.as_ref().and_then(WeakShared::upgrade);
+        let renewal = pending.unwrap_or_else(|| {
+            let this = self.clone();
+            let renewal: Boxed<'static, _> =
+                Box::pin(async move { this.request_manifest(is_conditional).await });
+            renewal.shared()
+        });
+        *current = renewal.downgrade();
+        renewal
     }
 
     async fn request_manifest(&self, is_conditional: bool) -> Result<bool, ReadError> {
@@ -227,19 +228,19 @@ impl<S: Source> Driver<S> {
             checked.etag.clone().filter(|_| is_conditional)
         };
         self.count(|stats| stats.requests += 1);
-        let (pin, observer) = (self.pin.as_ref(), self.observer.as_ref());
-        let fetched =
-            fetch_manifest(self.format, &self.source, pin, observer, etag.as_deref()).await?;
+        let fetched = self
+            .parts
+            .fetch_manifest(self.format, etag.as_deref())
+            .await?;
         let mut is_new = false;
         if let Some((manifest, whole)) = fetched {
-            self.count(|stats| stats.bytes += whole.bytes.len() as u64);
             is_new = self.catalog().renew(manifest);
+            self.count(|stats| {
+                stats.bytes += whole.bytes.len() as u64;
+                stats.replacements += u64::from(is_new);
+            });
             if is_new {
-                // Later than the manifest: data of the old manifest never counts as data of the new manifest.
-                self.replacements.fetch_add(1, Ordering::Release);
-                if let Some(cache) = &self.cache {
-                    cache.put(Manifest::FILE, &whole.bytes, Keep::Longest);
-                }
+                self.parts.cache_manifest(&whole);
             }
             held(&self.checked).etag = whole.etag;
         }
@@ -250,9 +251,96 @@ impl<S: Source> Driver<S> {
     /// Returns whether the last request for the manifest was `interval` ago, and a request could find a different
     /// manifest.
     pub(super) fn is_due(&self, interval: Duration) -> bool {
-        let is_over = held(&self.checked)
-            .requested
-            .is_none_or(|time| time.elapsed() >= interval);
-        is_over && self.pin.is_none() && !self.source.is_offline()
+        let requested = held(&self.checked).requested;
+        requested.is_none_or(|time| time.elapsed() >= interval)
+            && !self.is_pinned()
+            && !self.parts.source.is_offline()
+    }
+
+    /// Decodes a chunk from bytes of the cache. Removes damaged bytes from the cache.
+    pub(super) fn decode_cached(
+        &self,
+        want: &Want,
+        bytes: &[u8],
+        elapsed: Duration,
+    ) -> Option<Part> {
+        let part = self.decode(want, bytes).ok();
+        match (&part, &self.parts.cache) {
+            (None, Some(cache)) => cache.remove(&want.name()),
+            _ => self.count(|stats| stats.cache_hits += u64::from(want.is_block())),
+        }
+        self.observe(want, want, 1, Origin::Cache, elapsed, part.is_some());
+        part
+    }
+
+    /// Fetches the range from the first of some parts to the last, and decodes them.
+    pub(super) fn send(self: Arc<Self>, wants: Vec<Want>, sent: Sent) -> Boxed<'static, Parts> {
+        Box::pin(async move {
+            let (Some(first), Some(last)) = (wants.first(), wants.last()) else {
+                return Parts::default();
+            };
+            let range = first.chunk.range.start..last.chunk.range.end;
+            let _permit = self.permits.acquire().await;
+            sent.store(true, Ordering::Relaxed);
+            let started = Instant::now();
+            let answer = self
+                .parts
+                .source
+                .range(&first.chunk.file, range.clone())
+                .await;
+            self.count(|stats| {
+                stats.requests += 1;
+                stats.bytes += answer.as_ref().map_or(0, |bytes| bytes.len() as u64);
+            });
+            let elapsed = started.elapsed();
+            self.observe(
+                first,
+                last,
+                wants.len(),
+                Origin::Source,
+                elapsed,
+                answer.is_ok(),
+            );
+            let decode = |want: &Want| {
+                let bytes = answer
+                    .as_ref()
+                    .map_err(|error| ReadError::from(error.clone()))?;
+                let bytes = want.chunk.within(bytes, range.start);
+                let part = self.decode(want, bytes)?;
+                if let Some(cache) = &self.parts.cache {
+                    cache.put(&want.name(), bytes, Keep::Recent);
+                }
+                self.count(|stats| stats.network_blocks += u64::from(want.is_block()));
+                Ok(part)
+            };
+            let parts = wants.iter().map(|want| {
+                let part = decode(want);
+                // Later than the part is in memory, so that no other lookup requests the part again.
+                held(&self.pending).remove(want);
+                part
+            });
+            Arc::new(parts.collect())
+        })
+    }
+
+    /// Reports a read of the range from the first of `parts` chunks to the last.
+    fn observe(
+        &self,
+        first: &Want,
+        last: &Want,
+        parts: usize,
+        origin: Origin,
+        elapsed: Duration,
+        is_good: bool,
+    ) {
+        self.parts.observe(Fetched {
+            file: &first.chunk.file,
+            at: self.parts.source.locate(&first.chunk.file),
+            range: first.chunk.range.start..last.chunk.range.end,
+            parts,
+            origin,
+            elapsed,
+            is_good,
+        });
     }
 }

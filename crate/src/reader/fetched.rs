@@ -83,6 +83,8 @@ pub struct Stats {
     pub network_blocks: u64,
     /// Positions looked up.
     pub lookups: u64,
+    /// Times that a different manifest replaced the manifest.
+    pub replacements: u64,
     /// Sum of the durations of all calls, in milliseconds.
     pub milliseconds: f64,
 }

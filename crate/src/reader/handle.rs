@@ -1,4 +1,4 @@
-//! An open database.
+//! Options of a reader, and an open database.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -6,16 +6,110 @@ use std::sync::Arc;
 
 use web_time::Duration;
 
-use super::builder::ReaderBuilder;
+use super::cache::Cache;
+use super::catalog::Format;
 use super::driver::Driver;
 use super::error::ReadError;
-use super::fetched::Stats;
+use super::fetched::{Observer, Stats};
 use super::lookup::Answer;
+use super::requests::Boxed;
 use crate::eval::PositionEval;
 use crate::position::Position;
+use crate::setters::setters;
+use crate::source::integrity::Pin;
 use crate::source::{Source, Traffic};
 use crate::sync::held;
 use crate::table::{Manifest, Record};
+
+/// Limits of a [`Reader`](Reader).
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Options {
+    /// Maximum size of decoded pages and blocks in memory, in bytes; 16 MiB by default.
+    pub memory: usize,
+    /// Maximum number of simultaneous requests; 12 by default.
+    pub concurrency: usize,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            memory: 16 << 20,
+            concurrency: 12,
+        }
+    }
+}
+
+setters! { Options { with_memory => memory: usize, with_concurrency => concurrency: usize } }
+
+/// A reader that is not open yet.
+///
+/// ```no_run
+/// use shelfish::eval::PositionEval;
+/// use shelfish::reader::{Observer, Options, Reader};
+/// use shelfish::source::file::Directory;
+/// use shelfish::source::integrity::Pin;
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let pin: Pin = "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=".parse()?;
+/// let observer: Observer = Box::new(|fetched| println!("{} {:?}", fetched.at, fetched.range));
+/// let reader = Reader::builder(Directory::new("evals"))
+///     .options(Options::default().with_memory(64 << 20))
+///     .pin(pin)
+///     .observer(observer)
+///     .open::<PositionEval>()
+///     .await?;
+/// let eval = reader.lookup(&"8/8/8/4k3/8/4K3/4P3/8 w - -".parse()?).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[must_use]
+pub struct ReaderBuilder<S> {
+    pub(super) source: S,
+    pub(super) cache: Option<Arc<dyn Cache>>,
+    pub(super) options: Options,
+    pub(super) pin: Option<Pin>,
+    pub(super) observer: Option<Observer>,
+}
+
+impl<S: Source> ReaderBuilder<S> {
+    /// Sets the limits.
+    pub fn options(self, options: Options) -> ReaderBuilder<S> {
+        ReaderBuilder { options, ..self }
+    }
+
+    /// Sets a cache that outlives the reader. If the source is unreachable, the manifest in the cache is used.
+    pub fn cache(self, cache: Option<Arc<dyn Cache>>) -> ReaderBuilder<S> {
+        ReaderBuilder { cache, ..self }
+    }
+
+    /// Accepts only manifests with these hashes.
+    pub fn pin(self, pin: impl Into<Option<Pin>>) -> ReaderBuilder<S> {
+        ReaderBuilder {
+            pin: pin.into(),
+            ..self
+        }
+    }
+
+    /// Calls a function after each read.
+    pub fn observer(self, observer: impl Into<Option<Observer>>) -> ReaderBuilder<S> {
+        ReaderBuilder {
+            observer: observer.into(),
+            ..self
+        }
+    }
+
+    /// Opens the database: reads its manifest.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the manifest cannot be read or is invalid.
+    pub async fn open<R: Record>(self) -> Result<Reader<S, R>, ReadError> {
+        // The box keeps the code for all kinds of records the same.
+        let opening: Boxed<'static, _> = Box::pin(Driver::open(self, Format::of::<R>()));
+        Ok(Reader(Arc::new(opening.await?), PhantomData))
+    }
+}
 
 /// A database of records `R` that is open for lookups, from a source `S`.
 ///
@@ -40,7 +134,7 @@ impl<S, R> Clone for Reader<S, R> {
 impl<S: fmt::Debug, R> fmt::Debug for Reader<S, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Reader")
-            .field("source", &self.0.source)
+            .field("source", &self.0.parts.source)
             .finish_non_exhaustive()
     }
 }
@@ -48,15 +142,17 @@ impl<S: fmt::Debug, R> fmt::Debug for Reader<S, R> {
 impl<S: Source> Reader<S> {
     /// Returns a builder for a reader of a source.
     pub fn builder(source: S) -> ReaderBuilder<S> {
-        ReaderBuilder::new(source)
+        ReaderBuilder {
+            source,
+            cache: None,
+            options: Options::default(),
+            pin: None,
+            observer: None,
+        }
     }
 }
 
 impl<S: Source, R: Record> Reader<S, R> {
-    pub(super) fn of(driver: Driver<S>) -> Self {
-        Reader(Arc::new(driver), PhantomData)
-    }
-
     /// Returns the manifest in use. After the reader noticed a new build, this is the new manifest.
     pub fn manifest(&self) -> Arc<Manifest> {
         self.0.manifest()
@@ -64,7 +160,7 @@ impl<S: Source, R: Record> Reader<S, R> {
 
     /// Returns the source of the reader.
     pub fn source(&self) -> &S {
-        &self.0.source
+        &self.0.parts.source
     }
 
     /// Requests the manifest again, unless it is unchanged. Returns whether a different manifest replaced it. After an
@@ -91,15 +187,9 @@ impl<S: Source, R: Record> Reader<S, R> {
         self.0.manifest_age()
     }
 
-    /// Returns the number of times that a different manifest has replaced the manifest. Answers of a lookup are valid
-    /// while this number is the same as before the lookup.
-    pub fn replacements(&self) -> u64 {
-        self.0.replacements()
-    }
-
     /// Returns the counters since the reader was opened.
     pub fn stats(&self) -> Stats {
-        match self.0.source.traffic() {
+        match self.0.parts.source.traffic() {
             Some(Traffic { requests, bytes }) => Stats {
                 requests,
                 bytes,
@@ -138,11 +228,13 @@ impl<S: Source, R: Record> Reader<S, R> {
 
     /// Looks positions up. Calls `found` with each answer as soon as the answer is known.
     pub async fn lookup_each(&self, positions: &[Position], found: &mut Found<'_, R>) {
-        let keys = positions.iter().map(Position::key);
-        let mut block = |n: usize, block, manifest: &Arc<Manifest>| {
-            found(n, find(block, &positions[n]), manifest);
+        let places = positions.iter().map(Position::key).zip(0..).collect();
+        let mut block = |n: usize, block: Answer, manifest: &Arc<Manifest>| {
+            let record =
+                block.and_then(|block| block.map_or(Ok(None), |block| block.find(&positions[n])));
+            found(n, record, manifest);
         };
-        self.0.look_up(keys, &mut block).await;
+        self.0.look_up(places, &mut block).await;
     }
 
     /// Waits for the requests that have been sent so far. They continue while this future exists, even if all their
@@ -155,9 +247,4 @@ impl<S: Source, R: Record> Reader<S, R> {
             }
         }
     }
-}
-
-/// Returns the record of a position in its block.
-fn find<R: Record>(block: Answer, position: &Position) -> Result<Option<R>, ReadError> {
-    block?.map_or(Ok(None), |block| block.find(position))
 }

@@ -1,283 +1,287 @@
-//! The state of a lookup of several positions, without input and output.
+//! A lookup of several positions.
 //!
-//! A position needs the page that covers its key, and then the block that the page names. A lookup lists the chunks
-//! that are not in memory. The driver gets their bytes and delivers the decoded pages and blocks until the lookup needs
-//! no further chunk.
+//! A position needs the page that covers its key, and then the block that the page names. Chunks that are not in memory come from
+//! the cache, or from the source in as few requests as possible. A position continues as soon as its chunk has arrived.
 
 use std::collections::BinaryHeap;
-use std::ops::Range;
 use std::sync::Arc;
 
+use futures_util::FutureExt as _;
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
+use web_time::{Duration, Instant};
+
 use super::catalog::{Kind, OpenBlock, Part, Want};
+use super::driver::Driver;
 use super::error::ReadError;
 use super::limits::RequestLimits;
+use super::requests::{Boxed, Parts, Request, Sent};
 use crate::position::Key;
+use crate::source::Source;
+use crate::sync::held;
 use crate::table::{Chunk, ContentHash, HashList, Manifest, Page};
 
 /// The only block that may contain a position; `None` if no block may.
 pub(super) type Answer = Result<Option<Arc<OpenBlock>>, ReadError>;
 
-/// A lookup of positions.
-#[derive(Debug)]
-pub(super) struct Lookup {
-    /// The manifest that the answers belong to.
-    pub(super) manifest: Arc<Manifest>,
-    /// Whether the manifest is pinned, so that hashes are compared.
-    is_pinned: bool,
-    /// Seeks in the order of keys, so that equal and neighbouring positions are contiguous, in the order of the files.
-    seeks: Vec<Seek>,
-    /// Seeks that need another chunk since the last call of `wants`.
-    awake: Vec<usize>,
-    wants: Wants,
-    /// Answers that have not been returned yet, each with the index of its position.
-    answers: Vec<(usize, Answer)>,
-    /// Number of times that a block was in memory.
-    pub(super) hits: u64,
-    is_second: bool,
-    is_replaced: bool,
-}
+/// Takes the blocks of a lookup, each with the index of its position and the manifest of the block. Natively it may move between
+/// threads.
+#[cfg(not(target_arch = "wasm32"))]
+pub(super) type Found<'a> = dyn FnMut(usize, Answer, &Arc<Manifest>) + Send + 'a;
+#[cfg(target_arch = "wasm32")]
+pub(super) type Found<'a> = dyn FnMut(usize, Answer, &Arc<Manifest>) + 'a;
 
-/// The chunks that a lookup needs.
-#[derive(Debug, Default)]
-struct Wants {
-    /// Each chunk with the number of its request.
-    all: Vec<(Want, usize)>,
-    requests: usize,
-    /// Index of the first chunk of the last request.
-    first: usize,
-}
+/// The key of a position, and the index of the position.
+pub(super) type Place = (Key, usize);
 
-/// A position and the state of its lookup.
-#[derive(Debug)]
+/// A position that is being looked up.
 struct Seek {
-    /// Index of the position in the question.
-    place: usize,
-    key: Key,
+    place: Place,
     /// The page of the key, while the seek waits for the hashes of its blocks.
     page: Option<Arc<Page>>,
-    state: State,
 }
 
-#[derive(Debug)]
-enum State {
-    /// Needs this chunk, which `wants` has not returned.
-    Wants(Want),
-    /// Needs this chunk, which `wants` returned.
-    Waits(Want),
-    /// Failed, perhaps because a new build replaced the database.
-    Stale(ReadError),
-    Answered,
+/// A chunk that is not in memory, and the seeks that wait for it.
+type Need = (Want, Vec<Seek>);
+
+/// The result of an asynchronous step of a lookup.
+enum Step {
+    /// The cached bytes of some chunks, and the duration of the read.
+    Cached(Vec<Need>, Vec<Option<Vec<u8>>>, Duration),
+    /// The parts of a request, and the seeks that wait for the part of an index.
+    Fetched(Vec<(usize, Vec<Seek>)>, Parts),
 }
 
-impl Lookup {
-    /// Starts to look up the positions of some keys.
-    pub(super) fn new(
-        manifest: Arc<Manifest>,
-        is_pinned: bool,
-        keys: impl Iterator<Item = Key>,
-    ) -> Lookup {
-        // A heap sorts in a tenth of the code.
-        let keys: BinaryHeap<_> = keys.zip(0..).collect();
-        let seeks = keys
-            .into_sorted_vec()
-            .into_iter()
-            .map(|(key, place): (_, usize)| Seek {
-                place,
-                key,
-                page: None,
-                state: State::Answered,
-            });
+struct Lookup<'a, 'f, S> {
+    driver: &'a Arc<Driver<S>>,
+    found: &'a mut Found<'f>,
+    /// The manifest that the answers belong to.
+    manifest: Arc<Manifest>,
+    /// The chunks that became necessary since the last step, in the order of the files.
+    needs: Vec<Need>,
+    /// Positions that failed, perhaps because a new build replaced the database.
+    stale: Vec<(Place, ReadError)>,
+    /// Whether a different manifest replaced the manifest; `None` before the manifest is read again.
+    is_replaced: Option<bool>,
+    /// Number of times that a block was in memory, and the last such block.
+    hits: (u64, Option<Chunk>),
+}
+
+impl<S: Source> Driver<S> {
+    /// Finds the blocks of some keys. Reports each block as soon as it is decoded.
+    pub(super) async fn look_up(
+        self: &Arc<Self>,
+        places: BinaryHeap<Place>,
+        found: &mut Found<'_>,
+    ) {
+        let (started, count) = (Instant::now(), places.len() as u64);
         let mut lookup = Lookup {
-            manifest,
-            is_pinned,
-            seeks: seeks.collect(),
-            awake: Vec::new(),
-            wants: Wants::default(),
-            answers: Vec::new(),
-            hits: 0,
-            is_second: false,
-            is_replaced: false,
+            driver: self,
+            found,
+            manifest: self.manifest(),
+            needs: Vec::new(),
+            stale: Vec::new(),
+            is_replaced: None,
+            hits: (0, None),
         };
-        (0..lookup.seeks.len()).for_each(|at| lookup.start(at));
-        lookup
+        lookup.run(places).await;
+        if !lookup.stale.is_empty() {
+            let renewed = if Arc::ptr_eq(&lookup.manifest, &self.manifest()) {
+                self.renew(false).await
+            } else {
+                Ok(false)
+            };
+            let former = core::mem::replace(&mut lookup.manifest, self.manifest());
+            lookup.is_replaced = Some(former != lookup.manifest);
+            let stale = core::mem::take(&mut lookup.stale).into_iter();
+            match renewed {
+                Ok(_) => lookup.run(stale.map(|(place, _)| place).collect()).await,
+                // The errors of the positions remain, unless another build has replaced the pinned database.
+                Err(cause) => stale.for_each(|(place, error)| {
+                    let is_other = cause.is_of_another_pin();
+                    lookup.answer(place, Err(if is_other { cause.clone() } else { error }));
+                }),
+            }
+        }
+        let hits = lookup.hits.0;
+        self.count(|stats| {
+            stats.lookups += count;
+            stats.memory_hits += hits;
+            stats.milliseconds += started.elapsed().as_secs_f64() * 1e3;
+        });
     }
+}
 
-    fn start(&mut self, at: usize) {
-        match self.manifest.page_and_hash_of(&self.seeks[at].key) {
-            Some((page, hash)) => self.want(at, Kind::Page, page, self.is_pinned.then_some(hash)),
-            None => self.answer(at, Ok(None)),
+impl<S: Source> Lookup<'_, '_, S> {
+    /// Looks positions up, in the order of keys, which is that of the files.
+    async fn run(&mut self, places: BinaryHeap<Place>) {
+        // A heap sorts in a tenth of the code.
+        for place in places.into_sorted_vec() {
+            match self.manifest.page_and_hash_of(&place.0) {
+                Some((page, hash)) => {
+                    let hash = self.driver.is_pinned().then_some(hash);
+                    self.need(Seek { place, page: None }, Kind::Page, page, hash);
+                }
+                None => self.answer(place, Ok(None)),
+            }
+        }
+        let mut steps: FuturesUnordered<Boxed<'static, Step>> = FuturesUnordered::new();
+        loop {
+            if !self.needs.is_empty() {
+                steps.push(self.read_cache());
+            }
+            match steps.next().await {
+                None => return,
+                Some(Step::Cached(needs, entries, elapsed)) => {
+                    steps.extend(self.requests(needs, entries, elapsed));
+                }
+                Some(Step::Fetched(seeks, parts)) => {
+                    for (at, seeks) in seeks {
+                        match parts.get(at) {
+                            Some(part) => self.deliver(seeks, part.as_ref()),
+                            None => self.deliver(seeks, Err(&ReadError::Unanswered)),
+                        }
+                    }
+                }
+            }
         }
     }
 
-    fn want(&mut self, at: usize, kind: Kind, chunk: Chunk, hash: Option<ContentHash>) {
-        self.seeks[at].state = State::Wants(Want { chunk, hash, kind });
-        self.awake.push(at);
+    /// Continues a seek that needs a chunk, at once if the chunk is in memory.
+    fn need(&mut self, seek: Seek, kind: Kind, chunk: Chunk, hash: Option<ContentHash>) {
+        let want = Want { chunk, hash, kind };
+        if let Some(part) = self.driver.in_memory(&want) {
+            if want.is_block() && self.hits.1.as_ref() != Some(&want.chunk) {
+                self.hits = (self.hits.0 + 1, Some(want.chunk));
+            }
+            return self.proceed(seek, &part);
+        }
+        match self.needs.last_mut() {
+            Some((last, seeks)) if *last == want => seeks.push(seek),
+            _ => self.needs.push((want, vec![seek])),
+        }
     }
 
-    fn answer(&mut self, at: usize, answer: Answer) {
-        let seek = &mut self.seeks[at];
-        let answer = match answer {
-            Err(error) if error.is_stale() && !self.is_second => {
-                seek.state = State::Stale(error);
-                return;
+    /// Continues seeks that waited for a part.
+    fn deliver(&mut self, seeks: Vec<Seek>, part: Result<&Part, &ReadError>) {
+        for seek in seeks {
+            match part {
+                Ok(part) => self.proceed(seek, part),
+                Err(error) => self.answer(seek.place, Err(error.clone())),
             }
-            Err(error) if error.is_stale() && self.is_replaced => {
-                Err(ReadError::Stale(Box::new(error)))
-            }
-            answer => answer,
-        };
-        seek.state = State::Answered;
-        self.answers.push((seek.place, answer));
+        }
     }
 
     /// Continues a seek with the page, hashes or block that it needed.
-    fn proceed(&mut self, at: usize, part: &Part) {
-        let seek = &mut self.seeks[at];
-        match part {
-            Part::Page(page) if self.is_pinned => {
+    fn proceed(&mut self, mut seek: Seek, part: &Part) {
+        let key = &seek.place.0;
+        let next = match part {
+            Part::Page(page) if self.driver.is_pinned() => {
+                let HashList { at, hash } = page.hashes().clone();
                 seek.page = Some(page.clone());
-                let HashList { at: list, hash } = page.hashes().clone();
-                self.want(at, Kind::Hashes, list, Some(hash));
+                return self.need(seek, Kind::Hashes, at, Some(hash));
             }
-            Part::Page(page) => match page.block_of(&seek.key) {
-                Some(block) => self.want(at, Kind::Block, block, None),
-                None => self.answer(at, Ok(None)),
-            },
-            Part::Hashes(hashes) => match seek
-                .page
-                .take()
-                .and_then(|page| page.block_and_hash_of(&seek.key, hashes))
-            {
-                Some((block, hash)) => self.want(at, Kind::Block, block, Some(hash)),
-                None => self.answer(at, Ok(None)),
-            },
-            Part::Block(block) => self.answer(at, Ok(Some(block.clone()))),
+            Part::Page(page) => page.block_of(key).map(|block| (block, None)),
+            Part::Hashes(hashes) => {
+                let page = seek.page.take();
+                let block = page.and_then(|page| page.block_and_hash_of(key, hashes));
+                block.map(|(block, hash)| (block, Some(hash)))
+            }
+            Part::Block(block) => return self.answer(seek.place, Ok(Some(block.clone()))),
+        };
+        match next {
+            Some((block, hash)) => self.need(seek, Kind::Block, block, hash),
+            None => self.answer(seek.place, Ok(None)),
         }
     }
 
-    /// Returns the indices of the chunks that became necessary since the last call, in the order of the files. If no
-    /// chunk became necessary, and all earlier chunks were delivered, all answers are known. `in_memory` returns a page or block from
-    /// memory.
-    pub(super) fn wants(
-        &mut self,
-        in_memory: &dyn Fn(&Want) -> Option<Part>,
-        limits: &RequestLimits,
-    ) -> Range<usize> {
-        let first = self.wants.all.len();
-        let mut hit: Option<Want> = None;
-        // Several pages wake their seeks in any order.
-        let awake = BinaryHeap::from(core::mem::take(&mut self.awake)).into_sorted_vec();
-        for at in awake {
-            while let State::Wants(want) = &self.seeks[at].state {
-                let want = want.clone();
-                let Some(part) = in_memory(&want) else {
-                    self.wants.push(first, &want, limits);
-                    self.seeks[at].state = State::Waits(want);
-                    break;
-                };
-                self.proceed(at, &part);
-                if want.is_block() && hit.as_ref() != Some(&want) {
-                    self.hits += 1;
-                    hit = Some(want);
+    /// Reports an answer, unless the manifest must be read again.
+    fn answer(&mut self, place: Place, answer: Answer) {
+        let answer = match (answer, self.is_replaced) {
+            (Err(error), None) if error.is_stale() => return self.stale.push((place, error)),
+            (Err(error), Some(true)) if error.is_stale() => Err(ReadError::Stale(Box::new(error))),
+            (answer, _) => answer,
+        };
+        (self.found)(place.1, answer, &self.manifest);
+    }
+
+    /// Requests the needed chunks from the cache.
+    fn read_cache(&mut self) -> Boxed<'static, Step> {
+        let (needs, driver) = (core::mem::take(&mut self.needs), self.driver.clone());
+        Box::pin(async move {
+            let started = Instant::now();
+            let entries = match &driver.parts.cache {
+                Some(cache) => {
+                    cache
+                        .get(needs.iter().map(|(want, _)| want.name()).collect())
+                        .await
                 }
-            }
-        }
-        // Each seek continued at once, or waits.
-        self.awake.clear();
-        first..self.wants.all.len()
-    }
-
-    /// Returns the chunk of an index.
-    pub(super) fn wanted(&self, n: usize) -> &Want {
-        &self.wants.all[n].0
-    }
-
-    /// Returns the number of the request of a chunk. The chunks of a request are contiguous, except for small gaps.
-    pub(super) fn request(&self, n: usize) -> usize {
-        self.wants.all[n].1
-    }
-
-    /// Delivers a page or block, or the error, to all seeks that wait for it.
-    pub(super) fn deliver(&mut self, n: usize, part: Result<&Part, &ReadError>) {
-        let want = self.wants.all[n].0.clone();
-        // The seeks that wait for the chunk have its range of keys, so they are contiguous.
-        let keys = &want.chunk.keys;
-        let start = self
-            .seeks
-            .partition_point(|seek| seek.key.as_bytes() < &keys.from[..]);
-        let length = self.seeks[start..].partition_point(|seek| keys.contains(seek.key.as_bytes()));
-        for at in start..start + length {
-            if matches!(&self.seeks[at].state, State::Waits(other) if *other == want) {
-                match part {
-                    Ok(part) => self.proceed(at, part),
-                    Err(error) => self.answer(at, Err(error.clone())),
-                }
-            }
-        }
-    }
-
-    /// Returns whether another build may have replaced the database: read the manifest again, then
-    /// [retry](Lookup::retry).
-    pub(super) fn is_stale(&self) -> bool {
-        self.seeks
-            .iter()
-            .any(|seek| matches!(seek.state, State::Stale(_)))
-    }
-
-    /// Repeats the stale seeks with a manifest. A second failure becomes the answer.
-    pub(super) fn retry(&mut self, manifest: Arc<Manifest>) {
-        self.is_second = true;
-        self.is_replaced = *self.manifest != *manifest;
-        self.manifest = manifest;
-        for at in 0..self.seeks.len() {
-            if matches!(self.seeks[at].state, State::Stale(_)) {
-                self.start(at);
-            }
-        }
-    }
-
-    /// Replaces the errors of stale seeks by their cause.
-    pub(super) fn replace_errors(&mut self, cause: &ReadError) {
-        for seek in &mut self.seeks {
-            if let State::Stale(error) = &mut seek.state {
-                *error = cause.clone();
-            }
-        }
-    }
-
-    /// Answers all remaining seeks: stale seeks with their error, and the remaining seeks with [`ReadError::Unanswered`],
-    /// because a requested chunk was never delivered.
-    pub(super) fn answer_rest(&mut self) {
-        self.is_second = true;
-        for at in 0..self.seeks.len() {
-            let error = match &self.seeks[at].state {
-                State::Answered => continue,
-                State::Stale(error) => error.clone(),
-                State::Wants(_) | State::Waits(_) => ReadError::Unanswered,
+                None => Vec::new(),
             };
-            self.answer(at, Err(error));
-        }
+            Step::Cached(needs, entries, started.elapsed())
+        })
     }
 
-    /// Returns the answers since the last call, each with the index of its position.
-    pub(super) fn answers(&mut self) -> Vec<(usize, Answer)> {
-        core::mem::take(&mut self.answers)
-    }
-}
-
-impl Wants {
-    /// Adds a want to the batch that begins at index `batch`, unless it is the last want of the batch.
-    fn push(&mut self, batch: usize, want: &Want, limits: &RequestLimits) {
-        let last = self.all[batch..].last().map(|(last, _)| last);
-        if last == Some(want) {
-            return;
+    /// Delivers the chunks that were in the cache, joins the pending requests for other chunks, and sends requests for the rest.
+    fn requests(
+        &mut self,
+        needs: Vec<Need>,
+        entries: Vec<Option<Vec<u8>>>,
+        elapsed: Duration,
+    ) -> Vec<Boxed<'static, Step>> {
+        let driver = self.driver;
+        let entries = entries.into_iter().chain(core::iter::repeat(None));
+        let (mut found, mut missing) = (Vec::new(), Vec::new());
+        for ((want, seeks), entry) in needs.into_iter().zip(entries) {
+            match entry.and_then(|bytes| driver.decode_cached(&want, &bytes, elapsed)) {
+                Some(part) => found.push((seeks, part)),
+                None => missing.push((want, seeks)),
+            }
         }
-        let fits =
-            |last: &Want| limits.fits(&self.all[self.first].0.chunk, &last.chunk, &want.chunk);
-        if !last.is_some_and(fits) {
-            self.requests += 1;
-            self.first = self.all.len();
+        let fits = |wants: &[Want], want: &Want| {
+            let ends = wants.first().zip(wants.last());
+            ends.is_some_and(|(first, last)| {
+                RequestLimits::default().fits(&first.chunk, &last.chunk, &want.chunk)
+            })
+        };
+        // Each run is a pending request that is joined, or the chunks of a new request.
+        let mut runs: Vec<(Option<Request>, Vec<Want>, Vec<(usize, Vec<Seek>)>)> = Vec::new();
+        let mut pending = held(&driver.pending);
+        for (want, seeks) in missing {
+            match (pending.find(&want), runs.last_mut()) {
+                (Some((request, at)), Some((Some(last), _, run))) if request.ptr_eq(last) => {
+                    run.push((at, seeks));
+                }
+                (Some((request, at)), _) => {
+                    runs.push((Some(request), Vec::new(), vec![(at, seeks)]));
+                }
+                (None, last) => {
+                    // A part is removed from the requests after it was added to the memory, perhaps in the meantime.
+                    let part = driver.catalog().part(&want.chunk);
+                    match (part, last) {
+                        (Some(part), _) => found.push((seeks, part)),
+                        (None, Some((None, wants, run))) if fits(wants, &want) => {
+                            run.push((wants.len(), seeks));
+                            wants.push(want);
+                        }
+                        _ => runs.push((None, vec![want], vec![(0, seeks)])),
+                    }
+                }
+            }
         }
-        self.all.push((want.clone(), self.requests));
+        let steps = runs.into_iter().map(|(request, wants, seeks)| {
+            let request = request.unwrap_or_else(|| {
+                let sent = Sent::default();
+                let request = driver.clone().send(wants.clone(), sent.clone());
+                pending.add(wants, &sent, request)
+            });
+            let step = request.map(|parts| Step::Fetched(seeks, parts));
+            Box::pin(step) as Boxed<'static, Step>
+        });
+        let steps = steps.collect();
+        drop(pending);
+        for (seeks, part) in found {
+            self.deliver(seeks, Ok(&part));
+        }
+        steps
     }
 }

@@ -7,7 +7,6 @@
 //! the database. Then the reader reads the manifest again and repeats the lookup, once. A host may keep the files of an old
 //! build, so a reader that is open for long also needs [`Reader::revalidate`].
 
-mod builder;
 mod cache;
 mod catalog;
 mod driver;
@@ -17,20 +16,17 @@ mod handle;
 mod limits;
 mod lookup;
 mod lru;
-mod manifest;
 mod requests;
-mod steps;
 #[cfg(all(test, feature = "write"))]
 mod tests;
 
 /// Usual time after which an open reader should request the manifest again, see [`Reader::is_due`].
 pub const REVALIDATION_INTERVAL: web_time::Duration = web_time::Duration::from_secs(60 * 60);
 
-pub use builder::{Options, ReaderBuilder};
 pub use cache::{Cache, Entries, Keep};
 pub use error::ReadError;
 pub use fetched::{Fetched, Observer, Origin, Stats};
-pub use handle::{Found, Reader};
+pub use handle::{Found, Options, Reader, ReaderBuilder};
 pub use limits::RequestLimits;
 #[doc(hidden)]
 pub use lru::Lru;

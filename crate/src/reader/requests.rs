@@ -27,73 +27,58 @@ pub(super) type Request = Shared<Boxed<'static, Parts>>;
 pub(super) type Sent = Arc<AtomicBool>;
 
 /// A part of a pending request.
-#[derive(Clone)]
-pub(super) struct Entry {
+struct PendingPart {
     want: Want,
-    /// Number of the request, which differs from that of other requests.
-    pub(super) id: usize,
     /// Index among the parts of the request.
-    pub(super) at: usize,
+    at: usize,
     sent: Sent,
     request: WeakShared<Boxed<'static, Parts>>,
 }
 
-/// The pending requests, by their parts. In the manifest of another build, the same bytes may have another range of keys;
-/// they are then a different part.
+/// The pending requests, by their parts in the order of their first bytes. In the manifest of another build, the same bytes may
+/// have another range of keys; they are then a different part.
 #[derive(Default)]
-pub(super) struct Pending {
-    /// In the order of their first bytes.
-    parts: Vec<Entry>,
-    requests: usize,
-    /// Number of parts at which the parts of dropped requests are removed.
-    most: usize,
-}
+pub(super) struct Pending(Vec<PendingPart>);
 
 impl Pending {
-    /// Adds a request for these parts.
+    /// Adds a request for these parts. Removes requests that were dropped.
     pub(super) fn add(
         &mut self,
         wants: Vec<Want>,
         sent: &Sent,
         request: Boxed<'static, Parts>,
     ) -> Request {
-        if self.parts.len() >= self.most {
-            self.parts.retain(|entry| entry.request.upgrade().is_some());
-            self.most = 64.max(2 * self.parts.len());
-        }
+        self.0.retain(|part| part.request.upgrade().is_some());
         let request = request.shared();
-        self.requests += 1;
         for (at, want) in wants.into_iter().enumerate() {
             let Some(weak) = request.downgrade() else {
                 break;
             };
-            let place = self.place(&want);
-            let entry = Entry {
+            self.remove(&want);
+            let (Ok(place) | Err(place)) = self.place(&want);
+            let sent = sent.clone();
+            let part = PendingPart {
                 want,
-                id: self.requests,
                 at,
-                sent: sent.clone(),
+                sent,
                 request: weak,
             };
-            match place {
-                Ok(place) => self.parts[place] = entry,
-                Err(place) => self.parts.insert(place, entry),
-            }
+            self.0.insert(place, part);
         }
         request
     }
 
-    /// Returns the request that fetches a part, and the part.
-    pub(super) fn find(&self, want: &Want) -> Option<(Request, Entry)> {
-        let entry = &self.parts[self.place(want).ok()?];
-        let request = entry.request.upgrade().filter(|_| entry.want == *want)?;
-        Some((request, entry.clone()))
+    /// Returns the request that fetches a part, and the index of the part.
+    pub(super) fn find(&self, want: &Want) -> Option<(Request, usize)> {
+        let part = &self.0[self.place(want).ok()?];
+        let request = part.request.upgrade().filter(|_| part.want == *want)?;
+        Some((request, part.at))
     }
 
     /// Removes a part, which is now in memory or must be requested again.
     pub(super) fn remove(&mut self, want: &Want) {
         if let Ok(place) = self.place(want) {
-            self.parts.remove(place);
+            self.0.remove(place);
         }
     }
 
@@ -101,16 +86,14 @@ impl Pending {
         fn first_byte(want: &Want) -> (u64, &str) {
             (want.chunk.range.start, &want.chunk.file)
         }
-        self.parts
-            .binary_search_by(|entry| first_byte(&entry.want).cmp(&first_byte(want)))
+        self.0
+            .binary_search_by(|part| first_byte(&part.want).cmp(&first_byte(want)))
     }
 
     /// Returns the requests that were sent.
     pub(super) fn sent(&self) -> Vec<Request> {
-        let first = self
-            .parts
-            .iter()
-            .filter(|entry| entry.at == 0 && entry.sent.load(Ordering::Relaxed));
-        first.filter_map(|entry| entry.request.upgrade()).collect()
+        let is_sent = |part: &&PendingPart| part.at == 0 && part.sent.load(Ordering::Relaxed);
+        let sent = self.0.iter().filter(is_sent);
+        sent.filter_map(|part| part.request.upgrade()).collect()
     }
 }

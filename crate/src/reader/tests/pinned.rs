@@ -161,10 +161,8 @@ fn a_pinned_reader_requests_each_list_once_and_other_readers_request_no_list() {
         .collect();
     let asked = |pin: Option<Pin>| {
         host.asked().clear();
-        let options = Options::default().with_gap(0);
         let reader = block_on(
             Reader::builder(host.clone())
-                .options(options)
                 .pin(pin)
                 .open::<PositionEval>(),
         )

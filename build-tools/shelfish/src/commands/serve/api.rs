@@ -253,7 +253,7 @@ fn metrics(api: &Api) -> Result<String, prometheus::Error> {
                 "manifest_replacements_total",
                 "Times that a different manifest replaced the manifest.",
             ),
-            reader.replacements(),
+            stats.replacements,
         ),
     ] {
         let counter = IntCounter::with_opts(options)?;
