@@ -1,59 +1,15 @@
-//! A cell and a semaphore for asynchronous code.
+//! A semaphore for asynchronous code.
 //!
 //! The crates for this maintain lists of listeners, which took 2 % of the WASM module.
 
-use core::convert::Infallible;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_channel::oneshot;
-use futures_util::{FutureExt as _, lock};
 
 /// Locks a mutex. The guarded state is consistent at every step, so a panic elsewhere does not matter.
 pub(crate) fn held<T: ?Sized>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A value that its first user initialises. If that fails or is dropped, the next user initialises it.
-pub(crate) struct OnceCell<T> {
-    value: OnceLock<T>,
-    turn: lock::Mutex<()>,
-}
-
-impl<T> Default for OnceCell<T> {
-    fn default() -> OnceCell<T> {
-        OnceCell {
-            value: OnceLock::new(),
-            turn: lock::Mutex::new(()),
-        }
-    }
-}
-
-impl<T> OnceCell<T> {
-    /// Returns the value, if it is there.
-    #[cfg(all(feature = "web", target_arch = "wasm32"))]
-    pub(crate) fn get(&self) -> Option<&T> {
-        self.value.get()
-    }
-
-    /// The value, which `make` makes unless it is there.
-    // An `async fn` would be one more state machine in the WASM module, of half a kilobyte in Brotli.
-    pub(crate) fn get_or_init(&self, make: impl Future<Output = T>) -> impl Future<Output = &T> {
-        self.get_or_try_init(make.map(Ok::<T, Infallible>))
-            .map(|Ok(value)| value)
-    }
-
-    /// Returns the value. Makes it by `make` unless it exists. Returns the error of `make` if `make` fails.
-    pub(crate) async fn get_or_try_init<E>(
-        &self,
-        make: impl Future<Output = Result<T, E>>,
-    ) -> Result<&T, E> {
-        let _turn = self.turn.lock().await;
-        match self.value.get() {
-            Some(value) => Ok(value),
-            None => make.await.map(|value| self.value.get_or_init(|| value)),
-        }
-    }
 }
 
 /// Permits of a fixed number, given in the order in which they are asked for.
@@ -126,35 +82,11 @@ impl Drop for Permit {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use core::future::ready;
-
     use futures_executor::block_on;
-    use futures_util::future::{join, join_all, pending};
+    use futures_util::FutureExt as _;
+    use futures_util::future::{join, join_all};
 
     use super::*;
-
-    #[test]
-    fn a_value_is_created_once() {
-        let cell = OnceCell::default();
-        let make = |value| cell.get_or_try_init(ready(Ok::<_, ()>(value)));
-        assert_eq!(block_on(join(make(1), make(2))), (Ok(&1), Ok(&1)));
-    }
-
-    #[test]
-    fn the_next_caller_creates_the_value_if_the_first_fails_or_is_dropped() {
-        let cell = OnceCell::default();
-        assert_eq!(
-            block_on(cell.get_or_try_init(ready(Err::<u8, _>("no")))),
-            Err("no")
-        );
-        let mut first = Box::pin(cell.get_or_try_init(pending::<Result<_, &str>>()));
-        assert!((&mut first).now_or_never().is_none());
-        let second = cell.get_or_try_init(ready(Ok::<_, &str>(2)));
-        let mut second = core::pin::pin!(second);
-        assert!((&mut second).now_or_never().is_none());
-        drop(first);
-        assert_eq!(block_on(second), Ok(&2));
-    }
 
     #[test]
     fn permits_are_limited_and_a_dropped_waiter_keeps_no_permit() {

@@ -249,9 +249,6 @@ impl<S: Source> Endgames<S> {
             pages.into_iter().partition(|(id, _)| id.file == SUMS);
         for (id, page) in sums.into_iter().chain(others) {
             if !self.is_whole(id, &page) {
-                if let Some(cache) = &self.cache {
-                    cache.remove(&self.cache_name(id));
-                }
                 return Err(EndgameError::Damaged {
                     at: self.source.locate(&self.file_name(id.file)),
                     byte: id.page * PAGE,
@@ -281,8 +278,6 @@ impl<S: Source> Endgames<S> {
                 self.observe(&file, range, 1, Origin::Cache, start, true);
                 self.pages.insert(id, &page);
                 pages.push((id, page));
-            } else {
-                cache.remove(&self.cache_name(id));
             }
         }
         pages

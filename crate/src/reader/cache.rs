@@ -17,15 +17,12 @@ pub type Entries<'a> = Boxed<'a, Vec<Option<Vec<u8>>>>;
 
 /// A cache for the parts of one database, by name: IndexedDB in a browser, or a folder.
 ///
-/// A cache may contain wrong bytes, because a reader checks them like the bytes of a source. Its keys must include the
+/// A cache may contain wrong bytes, because a reader checks them like the bytes of a source, and replaces them. Its keys must include the
 /// location of the source, so that databases with equal file names do not share entries.
 pub trait Cache: MaybeSend + MaybeSync + 'static {
     /// Returns the entries of the names. A shorter list has no entry for the remaining names. The future must complete.
     fn get(&self, names: Vec<String>) -> Entries<'_>;
 
-    /// Writes a copy of `bytes`, soon.
+    /// Writes a copy of `bytes`, soon. Replaces an entry of the same name.
     fn put(&self, name: &str, bytes: &[u8], keep: Keep);
-
-    /// Removes the entry of a name, soon.
-    fn remove(&self, name: &str);
 }

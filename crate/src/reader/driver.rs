@@ -28,10 +28,13 @@ pub(super) struct Driver<S> {
     catalog: Mutex<Catalog>,
     pub(super) pending: Mutex<Pending>,
     /// The current request for the manifest, for all lookups that wait for it.
-    renewal: Mutex<Option<WeakShared<Boxed<'static, Result<bool, ReadError>>>>>,
+    renewal: Mutex<Option<WeakShared<Renewal>>>,
     checked: Mutex<Checked>,
     stats: Mutex<Stats>,
 }
+
+/// A request for the manifest. Returns whether a different manifest replaced the manifest.
+type Renewal = Boxed<'static, Result<bool, ReadError>>;
 
 /// The last requests for the manifest.
 #[derive(Default)]
@@ -212,7 +215,7 @@ impl<S: Source> Driver<S> {
         let pending = current.as_ref().and_then(WeakShared::upgrade);
         let renewal = pending.unwrap_or_else(|| {
             let this = self.clone();
-            let renewal: Boxed<'static, _> =
+            let renewal: Renewal =
                 Box::pin(async move { this.request_manifest(is_conditional).await });
             renewal.shared()
         });
@@ -257,7 +260,7 @@ impl<S: Source> Driver<S> {
             && !self.parts.source.is_offline()
     }
 
-    /// Decodes a chunk from bytes of the cache. Removes damaged bytes from the cache.
+    /// Decodes a chunk from bytes of the cache. If they are damaged, those of the source will replace them.
     pub(super) fn decode_cached(
         &self,
         want: &Want,
@@ -265,10 +268,8 @@ impl<S: Source> Driver<S> {
         elapsed: Duration,
     ) -> Option<Part> {
         let part = self.decode(want, bytes).ok();
-        match (&part, &self.parts.cache) {
-            (None, Some(cache)) => cache.remove(&want.name()),
-            _ => self.count(|stats| stats.cache_hits += u64::from(want.is_block())),
-        }
+        let is_hit = part.is_some() && want.is_block();
+        self.count(|stats| stats.cache_hits += u64::from(is_hit));
         self.observe(want, want, 1, Origin::Cache, elapsed, part.is_some());
         part
     }

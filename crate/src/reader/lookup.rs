@@ -43,6 +43,9 @@ struct Seek {
 /// A chunk that is not in memory, and the seeks that wait for it.
 type Need = (Want, Vec<Seek>);
 
+/// A pending request that is joined, or the chunks of a new request, and the seeks that wait for the part of an index.
+type Run = (Option<Request>, Vec<Want>, Vec<(usize, Vec<Seek>)>);
+
 /// The result of an asynchronous step of a lookup.
 enum Step {
     /// The cached bytes of some chunks, and the duration of the read.
@@ -243,8 +246,7 @@ impl<S: Source> Lookup<'_, '_, S> {
                 RequestLimits::default().fits(&first.chunk, &last.chunk, &want.chunk)
             })
         };
-        // Each run is a pending request that is joined, or the chunks of a new request.
-        let mut runs: Vec<(Option<Request>, Vec<Want>, Vec<(usize, Vec<Seek>)>)> = Vec::new();
+        let mut runs: Vec<Run> = Vec::new();
         let mut pending = held(&driver.pending);
         for (want, seeks) in missing {
             match (pending.find(&want), runs.last_mut()) {

@@ -534,10 +534,6 @@ impl Cache for Kept {
             .unwrap()
             .insert(name.to_string(), bytes.to_vec());
     }
-
-    fn remove(&self, name: &str) {
-        self.0.lock().unwrap().remove(name);
-    }
 }
 
 async fn open_with(host: &Host, cache: &Kept) -> Result<Reader<Host>, ReadError> {

@@ -145,6 +145,13 @@ impl SourceError {
     }
 }
 
+impl From<SourceErrorKind> for SourceError {
+    /// Creates an error for a file that the caller names.
+    fn from(kind: SourceErrorKind) -> SourceError {
+        SourceError::new("", kind)
+    }
+}
+
 /// The reason why requested bytes could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -152,6 +159,9 @@ pub enum SourceErrorKind {
     /// No answer came, or it broke off: no connection, no such host, refused by CORS.
     #[error("no answer ({0})")]
     Network(String),
+    /// The device has no connection.
+    #[error("no answer (the device is offline)")]
+    Offline,
     /// No answer came from a host of another origin than the page, which has not answered before: refused by CORS or a
     /// Content-Security-Policy, or no connection. Browsers do not distinguish these reasons.
     #[error(
@@ -270,7 +280,10 @@ impl SourceErrorKind {
     pub fn is_unreachable(&self) -> bool {
         matches!(
             self,
-            SourceErrorKind::Network(_) | SourceErrorKind::Blocked(_) | SourceErrorKind::Timeout(_)
+            SourceErrorKind::Network(_)
+                | SourceErrorKind::Offline
+                | SourceErrorKind::Blocked(_)
+                | SourceErrorKind::Timeout(_)
         )
     }
 }

@@ -5,14 +5,16 @@
 //! | no connection, connection closed | retry, at most [`RetryPolicy::max_retries`] times |
 //! | in a browser: no answer from another origin that has not answered before | error, because CORS or a policy may forbid the request |
 //! | status 429, 500, 502, 503, 504 | retry, not before `Retry-After` |
-//! | timeout | error |
+//! | timeout; the device is offline | error |
 //! | status 403, 404, 410, 416, wrong range, wrong length | the reader reads the manifest again, because a new build may have replaced the database |
 //! | wrong checksum | the same; if the manifest is unchanged, the reader requests the bytes once more |
 //! | other status, compressed range | error |
 
 use core::time::Duration;
 
-use super::{MaybeSend, SourceErrorKind};
+use web_time::Instant;
+
+use super::SourceError;
 use crate::setters::setters;
 
 /// Policy of retries of failed requests: exponential backoff with jitter.
@@ -20,16 +22,12 @@ use crate::setters::setters;
 /// ```
 /// use core::time::Duration;
 /// use shelfish::source::SourceErrorKind;
-/// use shelfish::source::retry::{AttemptError, RetryPolicy};
+/// use shelfish::source::retry::RetryPolicy;
 ///
 /// let policy = RetryPolicy::default();
-/// let mut error = AttemptError::from(SourceErrorKind::Status(503));
-/// assert_eq!(policy.delay(1, &error, 0.5), Some(Duration::from_millis(150)));
-/// // The header `Retry-After` of the response.
-/// error.retry_after = Some(Duration::from_secs(2));
-/// assert_eq!(policy.delay(1, &error, 0.5), Some(Duration::from_secs(2)));
+/// assert_eq!(policy.delay(1, Duration::ZERO, &SourceErrorKind::Status(503).into()), Some(Duration::from_millis(100)));
 /// // A file that does not exist.
-/// assert_eq!(policy.delay(1, &AttemptError::from(SourceErrorKind::Status(404)), 0.5), None);
+/// assert_eq!(policy.delay(1, Duration::ZERO, &SourceErrorKind::Status(404).into()), None);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -61,78 +59,44 @@ impl Default for RetryPolicy {
 setters! {
     RetryPolicy {
         with_max_retries => max_retries: u32,
-        with_max_delay => max_delay: Duration,
         with_max_retry_after => max_retry_after: Duration,
         with_total_time => total_time: Duration,
     }
 }
 
-/// The failure of a single attempt to read from a source.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AttemptError {
-    /// The reason.
-    pub kind: SourceErrorKind,
-    /// Time for which the host asks the client to wait.
-    pub retry_after: Option<Duration>,
-}
-
-impl From<SourceErrorKind> for AttemptError {
-    fn from(kind: SourceErrorKind) -> AttemptError {
-        AttemptError {
-            kind,
-            retry_after: None,
-        }
-    }
-}
-
-/// Time, sleep and random numbers of the environment.
-pub trait Clock {
-    /// Returns the time since the first attempt.
-    fn elapsed(&self) -> Duration;
-
-    /// Waits.
-    fn sleep(&self, time: Duration) -> impl Future<Output = ()> + MaybeSend;
-
-    /// Returns a random number from 0 to 1.
-    fn random(&self) -> f64;
-
-    /// Returns whether the device has no connection, so that a retry is pointless.
-    fn is_offline(&self) -> bool {
-        false
-    }
-}
-
 impl RetryPolicy {
-    /// Returns the delay before the next attempt after `failures` failed attempts; `None` if there is no next attempt.
+    /// Returns the delay before the next attempt after so many failures in the `elapsed` time; `None` if there is no next attempt.
     ///
-    /// `random`, from 0 to 1, keeps clients from retrying at the same time: the delay is between half and all of the
-    /// backoff.
-    pub fn delay(&self, failures: u32, error: &AttemptError, random: f64) -> Option<Duration> {
+    /// The delay is between half and all of the backoff, by the last digits of the elapsed time, so that clients do not retry at the
+    /// same time.
+    pub fn delay(&self, failures: u32, elapsed: Duration, error: &SourceError) -> Option<Duration> {
         if failures > self.max_retries || !error.kind.is_transient() {
             return None;
         }
         let backoff =
             (self.first_delay * (1 << failures.saturating_sub(1).min(16))).min(self.max_delay);
-        // In thousandths; a NaN becomes 0.
-        let jitter = (random * 1000.0).clamp(0.0, 1000.0) as u32;
+        let jitter = elapsed.subsec_nanos().wrapping_mul(0x9e37_79b9) >> 22;
         let retry_after = error.retry_after.unwrap_or_default();
         let retry_after = retry_after.min(self.max_retry_after);
-        Some((backoff * (1000 + jitter) / 2000).max(retry_after))
+        let delay = (backoff * (1024 + jitter) / 2048).max(retry_after);
+        (elapsed.saturating_add(delay) < self.total_time).then_some(delay)
     }
 
-    /// Repeats an attempt until it succeeds or the policy allows no further retry.
+    /// Repeats an attempt until it succeeds or the policy allows no further retry. `pause` waits.
     ///
     /// # Errors
     ///
     /// The error of the last attempt.
-    pub async fn run<T, F>(
+    pub async fn run<T, A, P>(
         &self,
-        clock: &impl Clock,
-        mut attempt: impl FnMut() -> F,
-    ) -> Result<T, AttemptError>
+        mut attempt: impl FnMut() -> A,
+        pause: impl Fn(Duration) -> P,
+    ) -> Result<T, SourceError>
     where
-        F: Future<Output = Result<T, AttemptError>>,
+        A: Future<Output = Result<T, SourceError>>,
+        P: Future<Output = ()>,
     {
+        let started = Instant::now();
         let mut failures = 0;
         loop {
             let error = match attempt().await {
@@ -140,11 +104,8 @@ impl RetryPolicy {
                 Err(error) => error,
             };
             failures += 1;
-            let delay = self.delay(failures, &error, clock.random());
-            let is_in_time =
-                |delay: &Duration| clock.elapsed().saturating_add(*delay) < self.total_time;
-            match delay.filter(|delay| is_in_time(delay) && !clock.is_offline()) {
-                Some(delay) => clock.sleep(delay).await,
+            match self.delay(failures, started.elapsed(), &error) {
+                Some(delay) => pause(delay).await,
                 None => return Err(error),
             }
         }
@@ -153,14 +114,14 @@ impl RetryPolicy {
 
 #[cfg(test)]
 mod tests {
-    use core::cell::Cell;
+    use core::cell::{Cell, RefCell};
+    use core::future::ready;
 
     use super::*;
+    use crate::source::SourceErrorKind;
 
-    const POLICY: fn() -> RetryPolicy = RetryPolicy::default;
-
-    fn delay(failures: u32, kind: SourceErrorKind, random: f64) -> Option<Duration> {
-        POLICY().delay(failures, &AttemptError::from(kind), random)
+    fn delay(failures: u32, kind: SourceErrorKind) -> Option<Duration> {
+        RetryPolicy::default().delay(failures, Duration::ZERO, &kind.into())
     }
 
     #[test]
@@ -170,16 +131,9 @@ mod tests {
             .into_iter()
             .chain([429, 500, 502, 503, 504].map(SourceErrorKind::Status))
         {
-            let delays = [1, 2, 3].map(|failures| delay(failures, kind.clone(), 1.0));
-            assert_eq!(
-                delays,
-                [
-                    Some(Duration::from_millis(200)),
-                    Some(Duration::from_millis(400)),
-                    None
-                ],
-                "{kind}"
-            );
+            let delays = [1, 2, 3].map(|failures| delay(failures, kind.clone()));
+            let expected = [100, 200].map(|time| Some(Duration::from_millis(time)));
+            assert_eq!(delays, [expected[0], expected[1], None], "{kind}");
         }
     }
 
@@ -188,134 +142,56 @@ mod tests {
         let others = [400, 401, 403, 404, 410, 416, 501].map(SourceErrorKind::Status);
         let kinds = [
             SourceErrorKind::Timeout(Duration::from_secs(1)),
+            SourceErrorKind::Offline,
             SourceErrorKind::Blocked("Failed to fetch".to_string()),
-            SourceErrorKind::RangeIgnored {
-                length: None,
-                cap: 1,
-            },
-            SourceErrorKind::ContentRange {
-                expected: 0..1,
-                found: String::new(),
-            },
             SourceErrorKind::ContentEncoding("gzip".to_string()),
-            SourceErrorKind::Short {
-                expected: 2,
-                found: 1,
-            },
             SourceErrorKind::Long { expected: 2 },
         ];
         for kind in kinds.into_iter().chain(others) {
-            assert_eq!(delay(1, kind.clone(), 0.5), None, "{kind}");
+            assert_eq!(delay(1, kind.clone()), None, "{kind}");
         }
     }
 
     #[test]
     fn jitter_is_at_most_half_of_the_delay_and_retry_after_extends_the_delay() {
-        let delay = |retry_after, random| {
-            let policy = RetryPolicy {
-                max_retry_after: Duration::from_secs(9),
-                ..POLICY()
+        let policy = RetryPolicy::default().with_max_retry_after(Duration::from_secs(9));
+        let delay = |retry_after, nanos| {
+            let error = SourceError {
+                retry_after,
+                ..SourceErrorKind::Status(503).into()
             };
-            policy.delay(
-                1,
-                &AttemptError {
-                    kind: SourceErrorKind::Status(503),
-                    retry_after,
-                },
-                random,
-            )
+            policy
+                .delay(1, Duration::from_nanos(nanos), &error)
+                .unwrap_or_default()
+                .as_millis()
         };
-        assert_eq!(delay(None, 0.0), Some(Duration::from_millis(100)));
-        assert_eq!(delay(None, f64::NAN), Some(Duration::from_millis(100)));
-        assert_eq!(
-            delay(Some(Duration::from_secs(7)), 0.0),
-            Some(Duration::from_secs(7))
-        );
-        assert_eq!(
-            delay(Some(Duration::from_secs(70)), 0.0),
-            Some(Duration::from_secs(9))
-        );
-        assert_eq!(
-            delay(Some(Duration::ZERO), 1.0),
-            Some(Duration::from_millis(200))
-        );
-    }
-
-    /// A clock whose sleeps pass at once.
-    #[derive(Default)]
-    struct TestClock {
-        now: Cell<Duration>,
-        is_offline: bool,
-    }
-
-    impl Clock for &TestClock {
-        fn elapsed(&self) -> Duration {
-            self.now.get()
-        }
-
-        fn sleep(&self, time: Duration) -> impl Future<Output = ()> + MaybeSend {
-            self.now.set(self.now.get() + time);
-            core::future::ready(())
-        }
-
-        fn random(&self) -> f64 {
-            1.0
-        }
-
-        fn is_offline(&self) -> bool {
-            self.is_offline
-        }
-    }
-
-    fn attempts(policy: RetryPolicy, clock: &TestClock) -> u32 {
-        let attempts = Cell::new(0);
-        let attempt = || {
-            attempts.set(attempts.get() + 1);
-            core::future::ready(Err::<(), _>(AttemptError::from(SourceErrorKind::Status(
-                503,
-            ))))
-        };
-        assert!(futures_executor::block_on(policy.run(&clock, attempt)).is_err());
-        attempts.get()
+        let delays = (0..1000).map(|nanos| delay(None, nanos));
+        assert_eq!((delays.clone().min(), delays.max()), (Some(100), Some(199)));
+        let after = |seconds| delay(Some(Duration::from_secs(seconds)), 0);
+        assert_eq!([0, 7, 70].map(after), [100, 7_000, 9_000]);
     }
 
     #[test]
-    fn retries_end_at_the_maximum_number_at_the_total_time_or_offline() {
-        let clock = TestClock::default();
-        assert_eq!(
-            attempts(
-                RetryPolicy {
-                    max_retries: 4,
-                    ..POLICY()
-                },
-                &clock
-            ),
-            5
-        );
-        assert_eq!(
-            clock.now.get(),
-            Duration::from_millis(200 + 400 + 800 + 1600)
-        );
-        let total_time = Duration::from_millis(500);
-        assert_eq!(
-            attempts(
-                RetryPolicy {
-                    total_time,
-                    ..POLICY()
-                },
-                &TestClock::default()
-            ),
-            2
-        );
-        assert_eq!(
-            attempts(
-                POLICY(),
-                &TestClock {
-                    is_offline: true,
-                    ..TestClock::default()
-                }
-            ),
-            1
-        );
+    fn retries_end_at_the_maximum_number_or_at_the_total_time() {
+        for (total_time, attempts) in [(30_000, 5), (500, 2)] {
+            let policy = RetryPolicy {
+                max_retries: 4,
+                total_time: Duration::from_millis(total_time),
+                first_delay: Duration::from_millis(400),
+                ..RetryPolicy::default()
+            };
+            let (count, pauses) = (Cell::new(0), RefCell::new(Vec::new()));
+            let attempt = || {
+                count.set(count.get() + 1);
+                ready(Err::<(), _>(SourceErrorKind::Status(503).into()))
+            };
+            let pause = |time| {
+                pauses.borrow_mut().push(time);
+                ready(())
+            };
+            assert!(futures_executor::block_on(policy.run(attempt, pause)).is_err());
+            assert_eq!(count.get(), attempts);
+            assert_eq!(pauses.borrow().len(), attempts - 1);
+        }
     }
 }

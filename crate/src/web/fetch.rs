@@ -4,7 +4,6 @@ use core::cell::{Cell, RefCell};
 use core::fmt;
 use core::ops::Range;
 use core::time::Duration;
-use std::rc::Rc;
 
 use futures_util::FutureExt as _;
 use js_sys::{Function, Promise, Reflect, Uint8Array};
@@ -15,11 +14,10 @@ use web_sys::{
 };
 
 use super::reason;
-use super::time::{Attempt, is_foreign, is_offline, send};
+use super::time::{is_foreign, is_offline, send};
 use crate::source::http::{Body, Head, Requested, TIMEOUT, folder};
-use crate::source::retry::{AttemptError, RetryPolicy};
+use crate::source::retry::RetryPolicy;
 use crate::source::{Source, SourceError, SourceErrorKind, Traffic};
-use crate::sync::OnceCell;
 use crate::table::Manifest;
 
 #[wasm_bindgen]
@@ -29,38 +27,52 @@ extern "C" {
     fn global_fetch(url: &str, init: &RequestInit) -> Result<Promise, JsValue>;
 }
 
-/// A whole file, once it was received.
-type Whole = Rc<OnceCell<Vec<u8>>>;
-
 /// Maximum number of whole files in memory.
 const MAX_WHOLE: usize = 8;
 
-/// A request for the manifest that was sent before the source was created.
-pub struct Early {
-    /// The promise of its response.
-    pub response: Promise,
-    /// Controller that aborts the request.
-    pub controller: AbortController,
+/// Options of a [`Fetch`].
+#[derive(Debug)]
+pub struct FetchOptions {
+    /// The name under which the file at the URL of the manifest is requested, `manifest.json` by default.
+    pub manifest_file: &'static str,
+    /// The retry policy. Its total time is the timeout of a request, 20 seconds by default. Each 16 KiB received extend it by one
+    /// second.
+    pub retry: RetryPolicy,
+    /// Headers of every request. Another origin must allow them (`Access-Control-Allow-Headers`), and each range takes a preflight
+    /// there. `Range` is not for the caller to set.
+    pub headers: Option<Headers>,
+    /// A function instead of the global `fetch`.
+    pub function: Option<Function>,
+    /// The promise of the response to a request for the manifest that was sent before, and the controller that aborts the request.
+    pub early: Option<(Promise, AbortController)>,
+}
+
+impl Default for FetchOptions {
+    fn default() -> FetchOptions {
+        FetchOptions {
+            manifest_file: Manifest::FILE,
+            retry: RetryPolicy::default().with_total_time(TIMEOUT),
+            headers: None,
+            function: None,
+            early: None,
+        }
+    }
 }
 
 /// The database of a manifest's URL, by `fetch`.
 ///
 /// Ranges are requested with `cache: "no-store"`: the cache of Chromium allows only one range request per URL at a time,
 /// and the reader caches ranges itself. If the request for the manifest is redirected, the other files are read from the
-/// folder of its final URL ([`folder`] has an exception). If a host ignores ranges, each small file is requested once, until
+/// folder of its final URL ([`folder`] has an exception). If a host ignores ranges, a small file is kept whole until
 /// the manifest is read again, and one warning is logged.
 pub struct Fetch {
     manifest: String,
-    /// Name of the file at the URL of the manifest.
-    manifest_file: &'static str,
+    options: FetchOptions,
     /// The folder of the files, with a trailing slash; known after the manifest was received.
     folder: RefCell<String>,
-    retry: RetryPolicy,
-    headers: JsValue,
-    function: Option<Function>,
-    early: RefCell<Option<Early>>,
+    early: RefCell<Option<(Promise, AbortController)>>,
     /// Files that were received whole instead of a range since the manifest was last read.
-    whole: RefCell<Vec<(String, Whole)>>,
+    whole: RefCell<Vec<(String, Vec<u8>)>>,
     /// Whether the warning about ignored ranges was logged.
     is_warned: Cell<bool>,
     /// Whether the host has answered.
@@ -78,69 +90,26 @@ impl fmt::Debug for Fetch {
 
 impl Fetch {
     /// Creates a source of the database whose manifest is at an absolute URL.
-    pub fn new(manifest: &str) -> Fetch {
+    pub fn new(manifest: &str, mut options: FetchOptions) -> Fetch {
         Fetch {
             manifest: manifest.to_string(),
-            manifest_file: Manifest::FILE,
             folder: RefCell::new(folder(manifest, manifest).to_string()),
-            retry: RetryPolicy {
-                total_time: TIMEOUT,
-                ..RetryPolicy::default()
-            },
-            headers: JsValue::UNDEFINED,
-            function: None,
-            early: RefCell::new(None),
-            whole: RefCell::new(Vec::new()),
+            early: RefCell::new(options.early.take()),
+            options,
+            whole: RefCell::default(),
             is_warned: Cell::new(false),
             has_answered: Cell::new(false),
             traffic: Cell::default(),
         }
     }
 
-    /// Sets the name under which the file at the URL of the manifest is requested, `manifest.json` by default.
-    pub fn with_manifest_file(self, manifest_file: &'static str) -> Fetch {
-        Fetch {
-            manifest_file,
-            ..self
-        }
-    }
-
-    /// Sets the retry policy. Its total time is the timeout of a request, 20 seconds by default. Each 16 KiB received extend
-    /// it by one second.
-    pub fn with_retry(self, retry: RetryPolicy) -> Fetch {
-        Fetch { retry, ..self }
-    }
-
-    /// Sends these headers with every request. Another origin must allow them (`Access-Control-Allow-Headers`), and each
-    /// range takes a preflight there. `Range` is not for the caller to set.
-    pub fn with_headers(self, headers: &Headers) -> Fetch {
-        Fetch {
-            headers: headers.into(),
-            ..self
-        }
-    }
-
-    /// Uses this function instead of the global `fetch`.
-    pub fn with_function(self, function: Function) -> Fetch {
-        Fetch {
-            function: Some(function),
-            ..self
-        }
-    }
-
-    /// Uses the response of a request for the manifest that was sent before.
-    pub fn with_early(self, early: Early) -> Fetch {
-        Fetch {
-            early: RefCell::new(Some(early)),
-            ..self
-        }
-    }
-
-    fn init(
+    /// Calls `fetch`.
+    fn fetch(
         &self,
+        url: &str,
         range: Option<&str>,
         controller: &AbortController,
-    ) -> Result<RequestInit, JsValue> {
+    ) -> Result<Promise, JsValue> {
         let init = RequestInit::new();
         init.set_signal(Some(&controller.signal()));
         init.set_cache(if range.is_some() {
@@ -148,26 +117,15 @@ impl Fetch {
         } else {
             RequestCache::NoCache
         });
-        let headers = if self.headers.is_undefined() {
-            Headers::new()?
-        } else {
-            Headers::new_with_headers(self.headers.unchecked_ref())?
+        let headers = match &self.options.headers {
+            Some(headers) => Headers::new_with_headers(headers)?,
+            None => Headers::new()?,
         };
         if let Some(range) = range {
             headers.set("Range", range)?;
         }
         init.set_headers(&headers);
-        Ok(init)
-    }
-
-    fn send(
-        &self,
-        url: &str,
-        range: Option<&str>,
-        controller: &AbortController,
-    ) -> Result<Promise, JsValue> {
-        let init = self.init(range, controller)?;
-        match &self.function {
+        match &self.options.function {
             Some(function) => Ok(Promise::resolve(&function.call2(
                 &JsValue::UNDEFINED,
                 &url.into(),
@@ -180,14 +138,12 @@ impl Fetch {
     /// Converts the error of a request without an answer.
     fn unanswered(&self, url: &str, error: &JsValue) -> SourceErrorKind {
         if is_offline() {
-            return SourceErrorKind::Network("the device is offline".to_string());
-        }
-        let kind = if !self.has_answered.get() && is_foreign(url) {
-            SourceErrorKind::Blocked
+            SourceErrorKind::Offline
+        } else if !self.has_answered.get() && is_foreign(url) {
+            SourceErrorKind::Blocked(reason(error))
         } else {
-            SourceErrorKind::Network
-        };
-        kind(reason(error))
+            SourceErrorKind::Network(reason(error))
+        }
     }
 
     /// Sends a request once, and counts the bytes of its body in `received`.
@@ -197,53 +153,63 @@ impl Fetch {
         file: &str,
         requested: &Requested,
         received: &Cell<u64>,
-    ) -> Attempt {
+    ) -> Result<Vec<u8>, SourceError> {
         received.set(0);
         let network = |error: JsValue| self.unanswered(url, &error);
-        self.count(|traffic| traffic.requests += 1);
-        let early = if matches!(requested, Requested::Whole { .. }) {
+        self.count(1, 0);
+        let range = requested.range_header();
+        let early = if range.is_none() {
             self.early.take()
         } else {
             None
         };
-        let (response, _request) = match early {
-            Some(Early {
-                response,
-                controller,
-            }) => (response, Abort(controller)),
+        let (response, request) = match early {
+            Some((response, controller)) => (Ok(response), Abort(controller)),
             None => {
                 let request = Abort(AbortController::new().map_err(network)?);
-                let response = self
-                    .send(url, requested.range_header().as_deref(), &request.0)
-                    .map_err(network)?;
-                (response, request)
+                (self.fetch(url, range.as_deref(), &request.0), request)
             }
         };
-        let response = JsFuture::from(response).await.map_err(network)?;
-        let is_response = response.is_instance_of::<Response>()
-            || Reflect::get(&response, &"headers".into()).is_ok_and(|headers| headers.is_object());
-        if !is_response {
+        let response = JsFuture::from(response.map_err(network)?)
+            .await
+            .map_err(network)?;
+        let headers = Reflect::get(&response, &"headers".into());
+        if !headers.is_ok_and(|headers| headers.is_object()) {
             return Err(SourceErrorKind::Network("fetch returned no Response".to_string()).into());
         }
         self.has_answered.set(true);
         let response: Response = response.unchecked_into();
-        let (body, retry_after) = check_head(requested, &response);
-        let late = |kind| AttemptError { kind, retry_after };
-        let body = body.map_err(late)?;
-        let bytes = if let Some(part) = body.part() {
-            let whole = self.whole(file);
-            // The first caller reads the file for all callers.
-            let read = async { self.read(&response, body, received).await?.finish_whole() };
-            let bytes = whole.get_or_try_init(read).await.map_err(late)?;
-            self.warn(url, bytes.len());
-            cut(bytes, &part)
-        } else {
-            self.read(&response, body, received)
-                .await
-                .and_then(Body::finish)
+        let headers = response.headers();
+        let header = |name| headers.get(name).ok().flatten();
+        let late = |kind: SourceErrorKind| SourceError {
+            retry_after: header("Retry-After").and_then(|text| seconds_until(&text)),
+            ..kind.into()
         };
-        let bytes = bytes.map_err(late)?;
-        if file == self.manifest_file {
+        let [range, length, encoding] =
+            ["Content-Range", "Content-Length", "Content-Encoding"].map(header);
+        let head = Head {
+            status: response.status(),
+            content_range: range.as_deref(),
+            content_length: length.as_deref(),
+            content_encoding: encoding.as_deref(),
+        };
+        let body = requested.check(&head).map_err(late)?;
+        let part = body.part();
+        let body = self.read(&response, body, received).await.map_err(late)?;
+        drop(request);
+        let bytes = match part {
+            Some(part) => {
+                let whole = body.finish_whole().map_err(late)?;
+                self.warn(url, whole.len());
+                let bytes = cut(&whole, &part);
+                let mut files = self.whole.borrow_mut();
+                files.insert(0, (file.to_string(), whole));
+                files.truncate(MAX_WHOLE);
+                bytes
+            }
+            None => body.finish(),
+        };
+        if file == self.options.manifest_file {
             // The next response may be redirected elsewhere, or not at all.
             let found = if response.redirected() {
                 response.url()
@@ -253,7 +219,7 @@ impl Fetch {
             self.folder
                 .replace(folder(&self.manifest, &found).to_string());
         }
-        Ok(bytes)
+        bytes.map_err(late)
     }
 
     /// Reads a body until it ends or is too long.
@@ -264,46 +230,23 @@ impl Fetch {
         received: &Cell<u64>,
     ) -> Result<Body, SourceErrorKind> {
         let network = |error: JsValue| SourceErrorKind::Network(reason(&error));
-        let mut push = |bytes: &JsValue| {
-            let bytes = Uint8Array::new(bytes).to_vec();
-            received.set(received.get() + bytes.len() as u64);
-            self.count(|traffic| traffic.bytes += bytes.len() as u64);
-            body.push(&bytes)
+        // An empty body is `null`.
+        let Some(stream) = response.body() else {
+            return Ok(body);
         };
-        match response.body() {
-            Some(stream) => {
-                let reader: ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
-                loop {
-                    let piece = JsFuture::from(reader.read()).await.map_err(network)?;
-                    let get = |name: &str| Reflect::get(&piece, &name.into()).map_err(network);
-                    if get("done")?.is_truthy() {
-                        break;
-                    }
-                    push(&get("value")?)?;
-                }
+        let reader: ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
+        loop {
+            let piece = JsFuture::from(reader.read()).await.map_err(network)?;
+            let get = |name: &str| Reflect::get(&piece, &name.into()).map_err(network);
+            if get("done")?.is_truthy() {
+                return Ok(body);
             }
-            // An empty body, or a runtime without streams.
-            None => push(
-                &JsFuture::from(response.array_buffer().map_err(network)?)
-                    .await
-                    .map_err(network)?,
-            )?,
+            let bytes = Uint8Array::new(&get("value")?).to_vec();
+            let length = bytes.len() as u64;
+            received.set(received.get() + length);
+            self.count(0, length);
+            body.push(&bytes)?;
         }
-        Ok(body)
-    }
-
-    /// Returns the entry of a whole file.
-    fn whole(&self, file: &str) -> Whole {
-        let mut files = self.whole.borrow_mut();
-        if let Some((_, whole)) = files.iter().find(|(name, _)| name == file) {
-            return whole.clone();
-        }
-        if files.len() >= MAX_WHOLE {
-            files.remove(0);
-        }
-        let whole = Whole::default();
-        files.push((file.to_string(), whole.clone()));
-        whole
     }
 
     fn warn(&self, url: &str, bytes: usize) {
@@ -316,16 +259,17 @@ impl Fetch {
         }
     }
 
-    fn count(&self, change: impl FnOnce(&mut Traffic)) {
+    fn count(&self, requests: u64, bytes: u64) {
         let mut traffic = self.traffic.get();
-        change(&mut traffic);
+        traffic.requests += requests;
+        traffic.bytes += bytes;
         self.traffic.set(traffic);
     }
 
     async fn get(&self, file: &str, requested: Requested) -> Result<Vec<u8>, SourceError> {
         let url = self.locate(file);
         let received = Cell::new(0);
-        send(&url, &self.retry, &received, &mut || {
+        send(&url, &self.options.retry, &received, &mut || {
             self.attempt(&url, file, &requested, &received)
                 .boxed_local()
         })
@@ -335,16 +279,15 @@ impl Fetch {
 
 impl Source for Fetch {
     async fn range(&self, file: &str, range: Range<u64>) -> Result<Vec<u8>, SourceError> {
-        let whole = self
-            .whole
-            .borrow()
-            .iter()
-            .find(|(name, _)| name == file)
-            .map(|(_, whole)| whole.clone());
-        if let Some(bytes) = whole.as_ref().and_then(|whole| whole.get()) {
-            return cut(bytes, &range).map_err(|kind| SourceError::new(self.locate(file), kind));
+        let part = {
+            let whole = self.whole.borrow();
+            let whole = whole.iter().find(|(name, _)| name == file);
+            whole.map(|(_, bytes)| cut(bytes, &range))
+        };
+        match part {
+            Some(part) => part.map_err(|kind| SourceError::new(self.locate(file), kind)),
+            None => self.get(file, Requested::Range(range)).await,
         }
-        self.get(file, Requested::Range(range)).await
     }
 
     async fn whole(&self, file: &str, cap: u64) -> Result<Vec<u8>, SourceError> {
@@ -354,7 +297,7 @@ impl Source for Fetch {
     }
 
     fn locate(&self, file: &str) -> String {
-        if file == self.manifest_file {
+        if file == self.options.manifest_file {
             self.manifest.clone()
         } else {
             format!("{}{file}", self.folder.borrow())
@@ -377,27 +320,6 @@ impl Drop for Abort {
     fn drop(&mut self) {
         self.0.abort();
     }
-}
-
-/// Checks the head of a response. Also returns its `Retry-After`.
-fn check_head(
-    requested: &Requested,
-    response: &Response,
-) -> (Result<Body, SourceErrorKind>, Option<Duration>) {
-    let headers = response.headers();
-    let header = |name| headers.get(name).ok().flatten();
-    let [range, length, encoding] =
-        ["Content-Range", "Content-Length", "Content-Encoding"].map(header);
-    let head = Head {
-        status: response.status(),
-        content_range: range.as_deref(),
-        content_length: length.as_deref(),
-        content_encoding: encoding.as_deref(),
-    };
-    (
-        requested.check(&head),
-        header("Retry-After").and_then(|text| seconds_until(&text)),
-    )
 }
 
 /// Returns a range of a file that was received whole.

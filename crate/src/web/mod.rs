@@ -8,10 +8,10 @@
 //! use shelfish::eval::PositionEval;
 //! use shelfish::reader::{ReadError, Reader};
 //! use shelfish::source::Source as _;
-//! use shelfish::web::{Fetch, IndexedDb};
+//! use shelfish::web::{Fetch, FetchOptions, IndexedDb};
 //!
 //! # async fn example() -> Result<(), ReadError> {
-//! let source = Fetch::new("https://example.org/evals/manifest.json");
+//! let source = Fetch::new("https://example.org/evals/manifest.json", FetchOptions::default());
 //! let cache = IndexedDb::open("shelfish", 64 << 20, &source.locate(""));
 //! let reader = Reader::builder(source).cache(Some(Arc::new(cache))).open::<PositionEval>().await?;
 //! # Ok(())
@@ -22,9 +22,9 @@ mod fetch;
 mod indexed_db;
 mod time;
 
-pub use fetch::{Early, Fetch};
+pub use fetch::{Fetch, FetchOptions};
 pub use indexed_db::IndexedDb;
-pub use time::{Attempt, send};
+pub use time::send;
 
 use wasm_bindgen::{JsCast as _, JsValue};
 

@@ -10,36 +10,12 @@ use wasm_bindgen::JsValue;
 use web_time::Instant;
 
 use crate::source::http::time_limit;
-use crate::source::retry::{AttemptError, Clock, RetryPolicy};
+use crate::source::retry::RetryPolicy;
 use crate::source::{SourceError, SourceErrorKind};
 
 /// Timers support at most 2³¹ - 1 milliseconds; larger values would fire at once.
 pub(super) fn pause(time: Duration) -> TimeoutFuture {
     TimeoutFuture::new(time.as_millis().min(i32::MAX as u128) as u32)
-}
-
-/// Result of one attempt to send a request.
-pub type Attempt = Result<Vec<u8>, AttemptError>;
-
-/// The clock of a browser, since an instant.
-struct BrowserClock(Instant);
-
-impl Clock for BrowserClock {
-    fn elapsed(&self) -> Duration {
-        self.0.elapsed()
-    }
-
-    fn sleep(&self, time: Duration) -> impl Future<Output = ()> {
-        pause(time)
-    }
-
-    fn random(&self) -> f64 {
-        js_sys::Math::random()
-    }
-
-    fn is_offline(&self) -> bool {
-        is_offline()
-    }
 }
 
 /// Sends a request to the URL or path `at`, with retries. All attempts together take at most [`RetryPolicy::total_time`],
@@ -52,23 +28,22 @@ pub async fn send<'a>(
     at: &str,
     retry: &RetryPolicy,
     received: &Cell<u64>,
-    attempt: &mut dyn FnMut() -> LocalBoxFuture<'a, Attempt>,
+    attempt: &mut dyn FnMut() -> LocalBoxFuture<'a, Result<Vec<u8>, SourceError>>,
 ) -> Result<Vec<u8>, SourceError> {
-    let clock = BrowserClock(Instant::now());
-    let mut work = core::pin::pin!(retry.run(&clock, attempt));
+    let started = Instant::now();
+    let mut work = core::pin::pin!(retry.run(attempt, pause));
     loop {
         let limit = time_limit(retry.total_time, received.get());
-        let left = limit.saturating_sub(clock.elapsed());
+        let left = limit.saturating_sub(started.elapsed());
         if left.is_zero() {
             return Err(SourceError::new(at, SourceErrorKind::Timeout(limit)));
         }
         // Timers count whole milliseconds.
         let timer = pause(left.saturating_add(Duration::from_millis(1)));
         if let Either::Left((answer, _)) = select(work.as_mut(), timer).await {
-            return answer.map_err(|AttemptError { kind, retry_after }| SourceError {
+            return answer.map_err(|error| SourceError {
                 at: at.to_string(),
-                kind,
-                retry_after,
+                ..error
             });
         }
     }

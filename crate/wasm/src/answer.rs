@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
-use js_sys::{Function, Object, Reflect};
+use js_sys::{Array, Function, Object, Reflect};
 use serde::Serialize;
+use shelfish::position::FenError;
 use shelfish::reader::{self, Cache, Fetched, Observer, Origin};
 use shelfish::table;
 use shelfish::web::IndexedDb;
 use shelfish_wasm_shared::to_js;
 use wasm_bindgen::JsValue;
+
+use crate::error::{into_js, invalid_fen};
 
 /// Converts a manifest, and adds the two fields of the kind of record.
 pub fn manifest(manifest: &table::Manifest, fields: [(&str, JsValue); 2]) -> JsValue {
@@ -129,10 +132,21 @@ pub fn shared(cache: &Option<IndexedDb>) -> Option<Arc<dyn Cache>> {
     Some(Arc::new(cache))
 }
 
-/// Clears a cache.
-pub async fn clear(cache: Option<IndexedDb>) {
-    if let Some(cache) = cache {
-        cache.clear();
-        cache.written().await;
+/// Parses FENs. Returns the list of answers with the errors of malformed FENs, and the other positions with their places in it.
+pub fn parse_fens<T>(
+    fens: &Array,
+    parse: impl Fn(&str) -> Result<T, FenError>,
+) -> (Array, Vec<u32>, Vec<T>) {
+    let answers = Array::new_with_length(fens.length());
+    let (mut places, mut positions) = (Vec::new(), Vec::new());
+    for (place, fen) in (0..).zip(fens.iter()) {
+        match parse(&fen.as_string().unwrap_or_default()) {
+            Ok(position) => {
+                places.push(place);
+                positions.push(position);
+            }
+            Err(error) => answers.set(place, into_js(invalid_fen(error))),
+        }
     }
+    (answers, places, positions)
 }

@@ -48,13 +48,14 @@ pub fn open(
     let opening = async move {
         let Open {
             limits,
-            request,
+            mut fetch,
             cache,
             on_request,
             ..
         } = Values(&options).open()?;
-        let early = response.zip(controller);
-        let files = DatabaseSource::new(&url, INDEX_FILE, source, request, early);
+        fetch.manifest_file = INDEX_FILE;
+        fetch.early = response.zip(controller);
+        let files = DatabaseSource::new(&url, source, fetch);
         let index = read_index(&files).await;
         let index = index.map_err(|error| at_opening(endgame_error(&error), &url))?;
         let cache = files.cache(cache);
@@ -158,18 +159,7 @@ impl Endgames {
     ) -> Result<Promise, JsValue> {
         let castling = Values(options).castling();
         let reader = self.reader()?;
-        let answers = Array::new_with_length(fens.length());
-        let mut places = Vec::new();
-        let mut positions = Vec::new();
-        for (place, fen) in (0..).zip(fens.iter()) {
-            match parse_fen(&fen.as_string().unwrap_or_default()) {
-                Ok(chess) => {
-                    places.push(place);
-                    positions.push(chess);
-                }
-                Err(error) => answers.set(place, into_js(invalid_fen(error))),
-            }
-        }
+        let (answers, places, positions) = answer::parse_fens(fens, parse_fen);
         let work = async move {
             let found = reader.probe_many(&positions).await;
             for ((place, chess), probe) in places.into_iter().zip(&positions).zip(found) {
@@ -235,7 +225,9 @@ impl Endgames {
             .borrow()
             .as_ref()
             .and_then(|state| state.cache.clone());
-        answer::clear(cache).await;
+        if let Some(cache) = cache {
+            cache.clear().await;
+        }
         Ok(())
     }
 

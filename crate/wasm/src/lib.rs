@@ -17,9 +17,8 @@ mod source;
 #[cfg(not(feature = "endgames"))]
 mod table;
 
-use futures_channel::oneshot;
 use futures_util::FutureExt as _;
-use futures_util::future::{Either, LocalBoxFuture, select};
+use futures_util::future::{LocalBoxFuture, abortable};
 use gloo_events::{EventListener, EventListenerOptions};
 use js_sys::Promise;
 use shelfish_wasm_shared::WasmError;
@@ -35,18 +34,18 @@ type Work = LocalBoxFuture<'static, Result<JsValue, WasmError>>;
 /// Makes the promise of a call, which is dropped and rejected with the signal's reason when the signal is aborted. All promises have
 /// the same type, so that its code exists once.
 fn promise(signal: AbortSignal, work: Work, dropped: impl FnOnce() + 'static) -> Promise {
-    let (send, receive) = oneshot::channel();
+    let (work, handle) = abortable(work);
     // Cloudflare's Workers refuse passive listeners, which are the default of gloo.
     let options = EventListenerOptions::enable_prevent_default();
     // Listens before the work is polled for the first time.
     let listener = EventListener::once_with_options(&signal, "abort", options, move |_| {
-        let _ = send.send(());
+        handle.abort();
     });
     let call = async move {
         let _listener = listener;
-        match select(work, receive).await {
-            Either::Left((answer, _)) => answer.map_err(into_js),
-            Either::Right(_) => {
+        match work.await {
+            Ok(answer) => answer.map_err(into_js),
+            Err(_) => {
                 dropped();
                 Err(signal.reason())
             }

@@ -23,7 +23,7 @@ pub struct Style {
     /// Indices of the buckets whose games count. `None` for all.
     chosen: Option<Vec<usize>>,
     /// The manifest, with the names of the book's sources.
-    manifest: Arc<Manifest>,
+    pub manifest: Arc<Manifest>,
     /// Whether to add the `topGames` of Lichess' opening explorer.
     has_top_games: bool,
 }
@@ -55,18 +55,6 @@ impl Style {
             manifest: manifest.clone(),
             has_top_games: values.flag("topGames"),
         })
-    }
-
-    /// Reads the options again if a new build replaced the manifest, whose buckets and sources may have other names.
-    pub fn renew(
-        &mut self,
-        values: &Values<'_>,
-        manifest: &Arc<Manifest>,
-    ) -> Result<(), WasmError> {
-        if !Arc::ptr_eq(&self.manifest, manifest) {
-            *self = Style::new(values, manifest)?;
-        }
-        Ok(())
     }
 }
 

@@ -8,6 +8,7 @@ use shelfish::shakmaty::CastlingMode;
 use shelfish::source::http::TIMEOUT;
 use shelfish::source::integrity::Pin;
 use shelfish::source::retry::RetryPolicy;
+use shelfish::web::FetchOptions;
 use shelfish_wasm_shared::WasmError;
 use wasm_bindgen::prelude::*;
 use web_sys::Headers;
@@ -89,10 +90,11 @@ impl Values<'_> {
             limits: Options::default()
                 .with_memory(memory)
                 .with_concurrency(concurrency),
-            request: Request {
+            fetch: FetchOptions {
                 retry: RetryPolicy::default().with_total_time(timeout),
-                fetch: self.get("fetch").map(JsCast::unchecked_into),
+                function: self.get("fetch").map(JsCast::unchecked_into),
                 headers: headers.transpose()?,
+                ..FetchOptions::default()
             },
             pin: integrity.transpose()?,
             cache,
@@ -101,22 +103,12 @@ impl Values<'_> {
     }
 }
 
-/// Options of requests.
-pub struct Request {
-    /// Retries.
-    pub retry: RetryPolicy,
-    /// Function instead of the global `fetch`.
-    pub fetch: Option<Function>,
-    /// Headers of every request.
-    pub headers: Option<Headers>,
-}
-
 /// Options of `open`.
 pub struct Open {
     /// Limits of the reader.
     pub limits: Options,
     /// Options of requests.
-    pub request: Request,
+    pub fetch: FetchOptions,
     /// Allowed hashes of the manifest.
     pub pin: Option<Pin>,
     /// Name and maximum size of the cache in IndexedDB.

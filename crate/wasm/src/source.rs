@@ -6,14 +6,11 @@ use std::io::ErrorKind;
 
 use futures_util::FutureExt as _;
 use js_sys::{Function, Promise, Reflect, Uint8Array};
-use shelfish::source::retry::{AttemptError, RetryPolicy};
+use shelfish::source::retry::RetryPolicy;
 use shelfish::source::{Source, SourceError, SourceErrorKind, Traffic};
-use shelfish::web::{Early, Fetch, IndexedDb, reason, send};
+use shelfish::web::{Fetch, FetchOptions, IndexedDb, reason, send};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
-use web_sys::AbortController;
-
-use crate::options::Request;
 
 /// The source of the files of a database.
 pub enum DatabaseSource {
@@ -79,7 +76,7 @@ impl Custom {
                     Ok(bytes)
                 }
             });
-            bytes.map_err(AttemptError::from)
+            bytes.map_err(SourceError::from)
         };
         send(&at, &self.retry, &Cell::new(0), &mut || {
             attempt().boxed_local()
@@ -89,43 +86,17 @@ impl Custom {
 }
 
 impl DatabaseSource {
-    /// Creates the source of the files next to a manifest: `source` if it is an object of the caller, else `fetch`. `early` is
-    /// a request for the manifest that was sent before.
-    pub fn new(
-        url: &str,
-        manifest_file: &'static str,
-        source: JsValue,
-        request: Request,
-        early: Option<(Promise, AbortController)>,
-    ) -> DatabaseSource {
-        let Request {
-            retry,
-            fetch,
-            headers,
-        } = request;
+    /// Creates the source of the files next to a manifest: `source` if it is an object of the caller, else `fetch`.
+    pub fn new(url: &str, source: JsValue, options: FetchOptions) -> DatabaseSource {
         if source.is_object() {
-            return DatabaseSource::Custom(Custom {
+            DatabaseSource::Custom(Custom {
                 url: url.to_string(),
                 object: source,
-                retry,
-            });
+                retry: options.retry,
+            })
+        } else {
+            DatabaseSource::Fetch(Fetch::new(url, options))
         }
-        let mut source = Fetch::new(url)
-            .with_manifest_file(manifest_file)
-            .with_retry(retry);
-        if let Some(headers) = headers {
-            source = source.with_headers(&headers);
-        }
-        if let Some(fetch) = fetch {
-            source = source.with_function(fetch);
-        }
-        if let Some((response, controller)) = early {
-            source = source.with_early(Early {
-                response,
-                controller,
-            });
-        }
-        DatabaseSource::Fetch(source)
     }
 
     /// Opens the cache of the files in IndexedDB, by its name and maximum size.

@@ -2,6 +2,7 @@
 
 use core::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use js_sys::{Array, Promise};
@@ -16,7 +17,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{AbortController, AbortSignal};
 
-use crate::error::{at_opening, closed, into_js, invalid_fen, open_error};
+use crate::error::{at_opening, closed, into_js, open_error};
 use crate::options::{Open, Values};
 use crate::source::DatabaseSource;
 use crate::{answer, evaluations, moves, promise};
@@ -66,13 +67,13 @@ pub fn open(
     let opening = async move {
         let Open {
             limits,
-            request,
+            mut fetch,
             pin,
             cache,
             on_request,
         } = Values(&options).open()?;
-        let early = response.zip(controller);
-        let files = DatabaseSource::new(&url, Manifest::FILE, source, request, early);
+        fetch.early = response.zip(controller);
+        let files = DatabaseSource::new(&url, source, fetch);
         let cache = files.cache(cache);
         let builder = Reader::builder(files)
             .options(limits)
@@ -108,18 +109,7 @@ impl Table {
         signal: AbortSignal,
         has_answers: bool,
     ) -> Result<Promise, JsValue> {
-        let answers = Array::new_with_length(fens.length());
-        let mut places = Vec::new();
-        let mut positions: Vec<Position> = Vec::new();
-        for (place, fen) in (0..).zip(fens.iter()) {
-            match fen.as_string().unwrap_or_default().parse() {
-                Ok(position) => {
-                    places.push(place);
-                    positions.push(position);
-                }
-                Err(error) => answers.set(place, into_js(invalid_fen(error))),
-            }
-        }
+        let (answers, places, positions) = answer::parse_fens(fens, |fen| fen.parse::<Position>());
         let (records, open) =
             self.with(|state| (state.records.clone(), Rc::downgrade(&state.open)))?;
         // A page may be open for days. Lookups do not wait for the manifest, and an error leaves the old database in use.
@@ -145,12 +135,15 @@ impl Table {
                 }
                 Records::Moves(reader) => {
                     let mut style = moves::Style::new(&values, &reader.manifest())?;
-                    let mut found = |n: usize, found, manifest: &_| {
-                        let current = style.renew(&values, manifest);
-                        put(
-                            n,
-                            current.and_then(|()| moves::encode(found, &style, &positions[n])),
-                        );
+                    let mut found = |n: usize, found, manifest: &Arc<Manifest>| {
+                        // The buckets and sources of a new build may have other names.
+                        let renewed = if Arc::ptr_eq(&style.manifest, manifest) {
+                            Ok(())
+                        } else {
+                            moves::Style::new(&values, manifest).map(|new| style = new)
+                        };
+                        let answer = || moves::encode(found, &style, &positions[n]);
+                        put(n, renewed.and_then(|()| answer()));
                     };
                     reader.lookup_each(&positions, &mut found).await;
                 }
@@ -170,7 +163,9 @@ impl Table {
             with_reader!(&state.records, reader => reader.clear_memory());
             state.cache.clone()
         })?;
-        answer::clear(cache).await;
+        if let Some(cache) = cache {
+            cache.clear().await;
+        }
         Ok(())
     }
 

@@ -14,7 +14,7 @@ use reqwest::{Client, Response, StatusCode};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use shelfish::source::host::{self, Host, HostError, client_builder, innermost, kind_of, pause_of};
-use shelfish::source::retry::{AttemptError, RetryPolicy};
+use shelfish::source::retry::RetryPolicy;
 use shelfish::source::{Source as _, SourceError, SourceErrorKind};
 use thiserror::Error;
 use tokio::runtime::Runtime;
@@ -276,7 +276,7 @@ impl Remote {
     }
 
     /// Requests the file, or its rest.
-    async fn connect(&mut self) -> Result<Response, AttemptError> {
+    async fn connect(&mut self) -> Result<Response, SourceError> {
         let (at, condition) = (self.at, self.version.condition());
         let mut request = self
             .client
@@ -315,9 +315,9 @@ impl Remote {
                 );
                 Err(SourceErrorKind::Io(io::ErrorKind::InvalidData, why).into())
             }
-            status => Err(AttemptError {
-                kind: SourceErrorKind::Status(status.as_u16()),
+            status => Err(SourceError {
                 retry_after: text(headers, &header::RETRY_AFTER).and_then(|text| pause_of(&text)),
+                ..SourceErrorKind::Status(status.as_u16()).into()
             }),
         }
     }
@@ -334,7 +334,7 @@ impl Remote {
     }
 
     /// Receives the next bytes; none at the end.
-    async fn receive(&mut self) -> Result<Bytes, AttemptError> {
+    async fn receive(&mut self) -> Result<Bytes, SourceError> {
         let mut response = match self.response.take() {
             Some(response) => response,
             None => self.connect().await?,
@@ -372,7 +372,7 @@ impl Remote {
                 Err(error) => error,
             };
             times += 1;
-            let Some(delay) = retry.delay(times, &error, fastrand::f64()) else {
+            let Some(delay) = retry.delay(times, begin.elapsed(), &error) else {
                 let error = error.kind;
                 return Err(if error.is_transient() {
                     RemoteError::Broken { error, at, times }

@@ -13,7 +13,7 @@ use shelfish::position::Position;
 use shelfish::reader::Reader;
 use shelfish::shakmaty::san::SanPlus;
 use shelfish::source::Source as _;
-use shelfish::web::{Fetch, IndexedDb, reason};
+use shelfish::web::{Fetch, FetchOptions, IndexedDb, reason};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{Document, Element, HtmlInputElement, Url};
@@ -95,7 +95,7 @@ async fn database(open: &Open, url: String) -> Result<Reader<Fetch>, Box<dyn Err
     {
         return Ok(database.clone());
     }
-    let source = Fetch::new(&url);
+    let source = Fetch::new(&url, FetchOptions::default());
     let cache = IndexedDb::open("shelfish", CACHE, &source.locate(""));
     let database = Reader::builder(source)
         .cache(Some(Arc::new(cache)))

@@ -21,7 +21,7 @@ use super::redaction::redacted;
 use crate::quoted::Quoted;
 
 use super::http::{Head, Requested, time_limit};
-use super::retry::{AttemptError, Clock, RetryPolicy};
+use super::retry::RetryPolicy;
 use super::{Source, SourceError, SourceErrorKind, Whole};
 
 /// Coding of whole files that is requested and decoded.
@@ -128,16 +128,11 @@ impl Host {
     ) -> Result<Option<Whole>, SourceError> {
         let url = format!("{}{file}", self.base);
         let deadline = Deadline::new(self.timeout);
-        let answer = self
-            .retry
-            .run(&TokioClock(deadline.start), || {
-                self.try_get(&url, &requested, etag, deadline)
-            })
-            .await;
-        answer.map_err(|AttemptError { kind, retry_after }| SourceError {
+        let attempt = || self.try_get(&url, &requested, etag, deadline);
+        let answer = self.retry.run(attempt, tokio::time::sleep).await;
+        answer.map_err(|error| SourceError {
             at: self.locate(file),
-            kind,
-            retry_after,
+            ..error
         })
     }
 
@@ -148,7 +143,7 @@ impl Host {
         requested: &Requested,
         etag: Option<&str>,
         deadline: Deadline,
-    ) -> Result<Option<Whole>, AttemptError> {
+    ) -> Result<Option<Whole>, SourceError> {
         // A range of compressed bytes would not be a range of the file.
         let request = match requested.range_header() {
             Some(range) => self
@@ -174,7 +169,10 @@ impl Host {
         let retry_after = header(&response, "retry-after").and_then(|value| pause_of(&value));
         match self.read(response, requested, deadline).await {
             Ok(bytes) => Ok(Some(Whole { bytes, etag: found })),
-            Err(kind) => Err(AttemptError { kind, retry_after }),
+            Err(kind) => Err(SourceError {
+                retry_after,
+                ..kind.into()
+            }),
         }
     }
 
@@ -247,24 +245,6 @@ impl Deadline {
         let limit = time_limit(self.timeout, bytes);
         let done = tokio::time::timeout(limit.saturating_sub(self.start.elapsed()), step).await;
         done.map_err(|_| SourceErrorKind::Timeout(limit))
-    }
-}
-
-/// The clock of Tokio, with the time of the first attempt.
-#[derive(Clone, Copy, Debug)]
-pub struct TokioClock(pub Instant);
-
-impl Clock for TokioClock {
-    fn elapsed(&self) -> Duration {
-        self.0.elapsed()
-    }
-
-    fn sleep(&self, time: Duration) -> impl Future<Output = ()> + Send {
-        tokio::time::sleep(time)
-    }
-
-    fn random(&self) -> f64 {
-        fastrand::f64()
     }
 }
 
