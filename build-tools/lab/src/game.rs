@@ -241,13 +241,6 @@ mod tests {
     }
 
     #[test]
-    fn mate_ends_a_game() {
-        let mut game = Game::default();
-        play(&mut game, "f2f3 e7e5 g2g4 d8h4");
-        assert_eq!(game.over(), Some(won(Color::Black)));
-    }
-
-    #[test]
     fn the_third_occurrence_of_a_position_is_a_draw_and_the_second_is_not() {
         let mut game = Game::default();
         play(&mut game, "g1f3 g8f6 f3g1 f6g8");

@@ -117,117 +117,49 @@ mod tests {
 
     use super::*;
 
-    fn known(first: Score, second: Score) -> KnownEval {
-        let line = vec![UciMove::from_ascii(b"e2e4").expect("a move")];
-        KnownEval {
-            line,
-            second: Some(second),
-            ..KnownEval::new(first, Some(30))
-        }
-    }
-
-    fn marked(first: i32, second: i32, after: i32) -> Option<Mark> {
+    /// Marks a first move of White. The best line of the search begins with e2e4.
+    fn marked(played: &str, first: Score, second: Option<Score>, after: Value) -> Option<Mark> {
         let position = Chess::default();
-        let played = "e2e4"
-            .parse::<UciMove>()
-            .expect("a move")
-            .to_move(&position)
-            .expect("a legal move");
-        mark(
-            &position,
-            played,
-            &known(Score::Cp(first), Score::Cp(second)),
-            Value::Cp(after),
-            MARGIN,
-        )
+        let known = KnownEval {
+            line: vec![UciMove::from_ascii(b"e2e4").expect("a move")],
+            second,
+            ..KnownEval::new(first, Some(30))
+        };
+        let played = played.parse::<UciMove>().expect("a move");
+        let played = played.to_move(&position).expect("a legal move");
+        mark(&position, played, &known, after, MARGIN)
     }
 
     #[test]
     fn an_only_move_and_a_great_move_need_a_margin() {
-        assert_eq!(
-            marked(0, -150, 0),
-            None,
-            "0.27 is less than 0.2 and the margin"
-        );
-        assert_eq!(
-            marked(0, -180, 0),
-            Some(Mark::Only),
-            "0.32 but a draw in either case"
-        );
-        assert_eq!(marked(0, -500, 0), Some(Mark::Great), "the draw is kept");
-        assert_eq!(marked(500, 100, 500), Some(Mark::Great), "the win is kept");
-        assert_eq!(
-            marked(330, 100, 330),
-            Some(Mark::Only),
-            "the win is too near to its bound"
-        );
-        assert_eq!(
-            marked(-600, -1_000, -600),
-            None,
-            "the game is lost in either case"
-        );
-        assert_eq!(
-            marked(500, 100, 120),
-            None,
-            "the position after the move does not confirm the score"
-        );
-    }
-
-    #[test]
-    fn a_mate_is_a_win() {
-        let position = Chess::default();
-        let played = "e2e4"
-            .parse::<UciMove>()
-            .expect("a move")
-            .to_move(&position)
-            .expect("a legal move");
-        let white = Value::Mate(Color::White);
-        let found = |second| {
-            mark(
-                &position,
-                played,
-                &known(Score::Mate(2), second),
-                white,
-                MARGIN,
-            )
+        for (first, second, after, expected, why) in [
+            (0, -150, 0, None, "0.27 is less than 0.2 and the margin"),
+            (0, -180, 0, Some(Mark::Only), "a draw in either case"),
+            (0, -500, 0, Some(Mark::Great), "the draw is kept"),
+            (500, 100, 500, Some(Mark::Great), "the win is kept"),
+            (330, 100, 330, Some(Mark::Only), "the win is too near"),
+            (-600, -1_000, -600, None, "lost in either case"),
+            (500, 100, 120, None, "the position after does not confirm"),
+        ] {
+            let (first, second) = (Score::Cp(first), Some(Score::Cp(second)));
+            let found = marked("e2e4", first, second, Value::Cp(after));
+            assert_eq!(found, expected, "{why}");
+        }
+        let mates = |second| {
+            let after = Value::Mate(Color::White);
+            marked("e2e4", Score::Mate(2), Some(second), after)
         };
-        assert_eq!(found(Score::Cp(100)), Some(Mark::Great));
-        assert_eq!(found(Score::Mate(5)), None);
-        assert_eq!(found(Score::Mate(-5)), Some(Mark::Great));
+        assert_eq!(mates(Score::Cp(100)), Some(Mark::Great));
+        assert_eq!(mates(Score::Mate(5)), None);
+        assert_eq!(mates(Score::Mate(-5)), Some(Mark::Great));
     }
 
     #[test]
     fn only_the_best_move_of_a_search_with_two_lines_has_a_mark() {
-        let position = Chess::default();
-        let played = "d2d4"
-            .parse::<UciMove>()
-            .expect("a move")
-            .to_move(&position)
-            .expect("a legal move");
-        let two = known(Score::Cp(0), Score::Cp(-800));
-        assert_eq!(mark(&position, played, &two, Value::Cp(0), MARGIN), None);
-        let played = "e2e4"
-            .parse::<UciMove>()
-            .expect("a move")
-            .to_move(&position)
-            .expect("a legal move");
-        assert_eq!(
-            mark(&position, played, &two, Value::Cp(0), MARGIN),
-            Some(Mark::Great)
-        );
-        assert_eq!(
-            mark(
-                &position,
-                played,
-                &KnownEval {
-                    second: None,
-                    ..two
-                },
-                Value::Cp(0),
-                MARGIN
-            ),
-            None
-        );
+        let of = |played, second| marked(played, Score::Cp(0), second, Value::Cp(0));
+        let second = Some(Score::Cp(-800));
+        let found = [of("d2d4", second), of("e2e4", second), of("e2e4", None)];
+        assert_eq!(found, [None, Some(Mark::Great), None]);
     }
 
     #[test]
@@ -247,13 +179,5 @@ mod tests {
             [0, 1, 2, 3, 4].map(eligible),
             [true, true, false, false, true]
         );
-        let forced = crate::Game::from_uci(Some("k7/8/8/8/8/8/5q2/7K w - - 0 1"), ["h1h1"]);
-        assert!(forced.is_err());
-        let cornered: shakmaty::fen::Fen =
-            "6k1/8/8/8/8/8/r7/5r1K w - - 0 1".parse().expect("a FEN");
-        let position: Chess = cornered
-            .into_position(shakmaty::CastlingMode::Standard)
-            .expect("a position");
-        assert!(position.legal_moves().len() <= 1);
     }
 }

@@ -15,8 +15,6 @@
 //! transposition table was cleared before. The limit is a number of nodes. The report therefore depends neither on time nor on
 //! the number of engines.
 
-use std::collections::HashMap;
-
 use shakmaty::{Chess, Position as _};
 use shelfish::position::Position;
 
@@ -94,16 +92,24 @@ impl Review {
     /// Creates a review of a game. `nodes` is the number of nodes of the third pass. The other passes use a fraction or a multiple
     /// of this number.
     pub fn new(game: Game, nodes: u64) -> Review {
-        let mut seen: HashMap<Position, usize> = HashMap::new();
-        let mut positions = Vec::new();
+        let mut positions: Vec<Position> = Vec::new();
         let mut indices = Vec::with_capacity(game.moves().len() + 1);
-        for chess in game.positions() {
+        // Positions before a capture or pawn move do not occur again.
+        let mut since = 0;
+        let moves = game.moves().iter().map(Some).chain([None]);
+        for (chess, played) in game.positions().zip(moves) {
             let position = Position::from_chess(&chess);
-            let index = *seen.entry(position.clone()).or_insert(positions.len());
+            let known = positions[since..]
+                .iter()
+                .position(|other| *other == position);
+            let index = known.map_or(positions.len(), |known| since + known);
             if index == positions.len() {
                 positions.push(position);
             }
             indices.push(index);
+            if played.is_some_and(|played| played.is_zeroing()) {
+                since = positions.len();
+            }
         }
         let (given, found) = (
             vec![None; positions.len()],
@@ -287,10 +293,7 @@ impl Review {
             };
             is_wanted.then_some(index)
         };
-        let mut wanted: Vec<usize> = (0..self.settled.len()).filter_map(is_candidate).collect();
-        wanted.sort_unstable();
-        wanted.dedup();
-        wanted
+        self.in_order((0..self.settled.len()).filter_map(is_candidate))
     }
 
     /// Returns the evaluation that [`counts`](KnownEval::counts_over) for each position of the game: the evaluation that was given,
@@ -376,19 +379,18 @@ impl Review {
             .into_iter()
             .map(|found| found.filter(|comparison| comparison.is_settled))
             .collect();
-        let open = self
-            .indices
-            .windows(2)
-            .zip(&self.settled)
-            .filter(|(_, settled)| settled.is_none());
+        let open = self.indices.windows(2).zip(&self.settled);
+        let open = open.filter(|(_, settled)| settled.is_none());
+        let wanted = open.flat_map(|(pair, _)| pair.iter().copied());
+        self.in_order(wanted.filter(|index| evidence[*index].exact.is_none()))
+    }
+
+    /// Returns the different indices of positions in order. The module does not contain the sorts of the standard library.
+    fn in_order(&self, indices: impl Iterator<Item = usize>) -> Vec<usize> {
         let mut is_wanted = vec![false; self.positions.len()];
-        open.for_each(|(pair, _)| {
-            pair.iter()
-                .for_each(|index| is_wanted[*index] = evidence[*index].exact.is_none())
-        });
-        (0..is_wanted.len())
-            .filter(|index| is_wanted[*index])
-            .collect()
+        indices.for_each(|index| is_wanted[index] = true);
+        let all = 0..is_wanted.len();
+        all.filter(|index| is_wanted[*index]).collect()
     }
 }
 

@@ -41,7 +41,8 @@ pub use error::{EndgameError, IndexError, NameError, TableError, Uncovered};
 pub use header::Layout;
 pub use index::{INDEX_FILE, Index, IndexBuilder, MAX_INDEX, PAGE, SUMS_FILE, Table};
 pub use name::{MAX_PIECES, Metric, TableName};
-pub use probe::{Outcome, Probe, ProbedMove, Verdict, line, parse_fen};
+pub use probe::{Outcome, Probe, ProbedMove, Verdict, line};
 pub use reader::{Endgames, read_index};
+pub use shelfish::position::parse_fen;
 #[cfg(not(target_arch = "wasm32"))]
 pub use tables::Tables;

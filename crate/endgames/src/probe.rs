@@ -3,8 +3,7 @@
 use core::cmp::{Ordering, Reverse};
 use core::fmt;
 
-use shakmaty::{CastlingMode, Chess, EnPassantMode, FromSetup as _, Move, Position as _};
-use shelfish::position::{FenError, Position};
+use shakmaty::{Chess, Move, Position as _};
 
 use crate::error::EndgameError;
 use crate::resolve::{Distance, Resolver, played};
@@ -145,31 +144,6 @@ pub struct Probe {
     /// The legal moves, the best move first. Winning moves are in the order of their distance, losing moves in the
     /// opposite order.
     pub moves: Vec<ProbedMove>,
-}
-
-/// Reads a FEN of four or six fields with its half-move clock, which a [`Position`] does not have.
-///
-/// ```
-/// use shakmaty::Position;
-///
-/// let chess = shelfish_endgames::parse_fen("8/8/8/4k3/8/8/8/1Q2K3 w - - 12 80")?;
-/// assert_eq!(chess.halfmoves(), 12);
-/// # Ok::<(), shelfish::position::FenError>(())
-/// ```
-///
-/// # Errors
-///
-/// Returns an error if the text is not the FEN of a position.
-pub fn parse_fen(text: &str) -> Result<Chess, FenError> {
-    let position: Position = text.parse()?;
-    let mut setup = position.chess().to_setup(EnPassantMode::Legal);
-    setup.halfmoves = text
-        .split_ascii_whitespace()
-        .nth(4)
-        .and_then(|field| field.parse().ok())
-        .unwrap_or(0);
-    Ok(Chess::from_setup(setup, CastlingMode::Chess960)
-        .unwrap_or_else(|_| position.chess().clone()))
 }
 
 /// Maximum number of plies of a line.

@@ -3,10 +3,10 @@
 use std::str::FromStr;
 
 use shakmaty::{
-    Bitboard, ByRole, CastlingMode, Chess, Color, EnPassantMode, FromSetup, Move, MoveList, Piece,
-    Position as _, PositionError, Role, Setup, Square, attacks, uci::UciMove,
+    Bitboard, ByRole, Chess, Color, EnPassantMode, Move, MoveList, Piece, Position as _, Role,
+    Square, attacks, uci::UciMove,
 };
-use shelfish::position::FenError;
+use shelfish::position::{FenError, parse_fen};
 
 use crate::{packed::Packed, zobrist};
 
@@ -27,20 +27,11 @@ impl Default for Position {
     }
 }
 
-/// Reads a FEN as leniently as [`shelfish::position::Position`], with the plies of the fifth field.
 impl FromStr for Position {
     type Err = FenError;
 
     fn from_str(fen: &str) -> Result<Position, FenError> {
-        let position: shelfish::position::Position = fen.parse()?;
-        let plies = fen
-            .split_ascii_whitespace()
-            .nth(4)
-            .and_then(|plies| plies.parse().ok());
-        Ok(Position::with_halfmoves(
-            position.chess(),
-            plies.unwrap_or(0),
-        ))
+        Ok(Position::new(parse_fen(fen)?))
     }
 }
 
@@ -70,18 +61,6 @@ impl Position {
         } else {
             self.piece_keys[color as usize] ^= number;
         }
-    }
-
-    /// Creates a position with a number of plies since the last capture or pawn move.
-    fn with_halfmoves(chess: &Chess, halfmoves: u32) -> Position {
-        let setup = Setup {
-            halfmoves,
-            ..chess.to_setup(EnPassantMode::Legal)
-        };
-        let counted = Chess::from_setup(setup, CastlingMode::Chess960)
-            .or_else(PositionError::ignore_too_much_material)
-            .or_else(PositionError::ignore_impossible_check);
-        Position::new(counted.unwrap_or_else(|_| chess.clone()))
     }
 
     /// Returns the position of shakmaty.

@@ -68,6 +68,27 @@ impl Position {
     }
 }
 
+/// Reads a FEN of four or six fields with its half-move clock, which a [`Position`] does not have.
+///
+/// ```
+/// use shakmaty::Position;
+///
+/// let chess = shelfish::position::parse_fen("8/8/8/4k3/8/8/8/1Q2K3 w - - 12 80")?;
+/// assert_eq!(chess.halfmoves(), 12);
+/// # Ok::<(), shelfish::position::FenError>(())
+/// ```
+///
+/// # Errors
+///
+/// Returns an error if the text is not the FEN of a position.
+pub fn parse_fen(text: &str) -> Result<Chess, FenError> {
+    let Position(chess) = text.parse()?;
+    let mut setup = chess.to_setup(EnPassantMode::Legal);
+    let clock = text.split_ascii_whitespace().nth(4);
+    setup.halfmoves = clock.and_then(|field| field.parse().ok()).unwrap_or(0);
+    Ok(playable(setup).unwrap_or(chess))
+}
+
 /// Converts a move to UCI. Only castling that begins as in standard chess can be written as there; other castling is
 /// written as in Chess960.
 pub fn uci(m: Move, castling: CastlingMode) -> UciMove {

@@ -140,12 +140,4 @@ mod tests {
         // Scores are from White's point of view. The capture is omitted. Black sees the win as a loss.
         assert_eq!(found, [(-10, NO_RESULT), (-20, NO_RESULT), (-140, 0)]);
     }
-
-    #[test]
-    fn the_error_of_an_invalid_game_names_the_invalid_part() {
-        let error = |line: &str| format!("{:#}", game(line, false, &mut Vec::new()).unwrap_err());
-        assert!(error(&format!("{START} e2e5 1-0")).contains("e2e5"));
-        assert!(error(&format!("{START} e2e4")).contains("result"));
-        assert!(error("x 1-0").contains('x'));
-    }
 }

@@ -1,5 +1,7 @@
 //! Commands in comments.
 
+use core::ops::Range;
+
 use shelfish::eval::Score;
 
 /// Returns the score and the depth of a command such as `[%eval 0.17]`, `[%eval 0.17,18]`, `[%eval #-3]` or `[%eval #-3,18]`.
@@ -12,8 +14,7 @@ use shelfish::eval::Score;
 /// assert_eq!(evaluation("[%eval nonsense]"), None);
 /// ```
 pub fn evaluation(comment: &str) -> Option<(Score, Option<u16>)> {
-    let (_, command) = comment.split_once("[%eval ")?;
-    let (value, _) = command.split_once(']')?;
+    let value = &comment[range(comment)?];
     let (score, depth) = match value.split_once(',') {
         Some((score, depth)) => (score, Some(depth.trim().parse().ok()?)),
         None => (value, None),
@@ -25,13 +26,18 @@ pub fn evaluation(comment: &str) -> Option<(Score, Option<u16>)> {
     score.is_in_range().then_some((score, depth))
 }
 
+const COMMAND: &[u8] = b"[%eval ";
+
+/// Returns the bytes of the value of the first command. Searches for texts would be a large part of the module.
+fn range(comment: &str) -> Option<Range<usize>> {
+    let mut windows = comment.as_bytes().windows(COMMAND.len());
+    let start = windows.position(|window| window == COMMAND)? + COMMAND.len();
+    Some(start..start + comment[start..].find(']')?)
+}
+
 /// Parses pawns with any number of decimals.
 fn centipawns(text: &str) -> Option<i32> {
-    let (sign, digits) = match text.as_bytes().first()? {
-        b'-' => (-1, &text[1..]),
-        b'+' => (1, &text[1..]),
-        _ => (1, text),
-    };
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let (pawns, decimals) = digits.split_once('.').unwrap_or((digits, ""));
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if !is_number(pawns)
@@ -41,27 +47,27 @@ fn centipawns(text: &str) -> Option<i32> {
     {
         return None;
     }
-    let decimal = |n: usize| {
-        decimals
-            .as_bytes()
-            .get(n)
-            .map_or(0, |digit| i64::from(digit - b'0'))
-    };
+    let hundredths = decimals.bytes().chain([b'0'; 3]).take(2);
     let whole = pawns
         .bytes()
+        .chain(hundredths)
         .fold(0, |sum, digit| 10 * sum + i64::from(digit - b'0'));
-    i32::try_from(sign * (100 * whole + 10 * decimal(0) + decimal(1) + i64::from(decimal(2) >= 5)))
-        .ok()
+    let is_up = decimals
+        .as_bytes()
+        .get(2)
+        .is_some_and(|digit| *digit >= b'5');
+    let sign = if text.starts_with('-') { -1 } else { 1 };
+    i32::try_from(sign * (whole + i64::from(is_up))).ok()
 }
 
 /// Returns the comment with the command `[%eval]` of this value. It replaces an earlier command, or begins the comment.
 pub(crate) fn with_evaluation(comment: &str, value: &str) -> String {
     let command = format!("[%eval {value}]");
-    let place = comment
-        .find("[%eval ")
-        .and_then(|start| Some((start, start + comment[start..].find(']')? + 1)));
-    match place {
-        Some((start, end)) => [&comment[..start], &command, &comment[end..]].concat(),
+    match range(comment) {
+        Some(value) => {
+            let (start, end) = (value.start - COMMAND.len(), value.end + 1);
+            [&comment[..start], &command, &comment[end..]].concat()
+        }
         None if comment.trim().is_empty() => format!(" {command} "),
         None => format!(" {command} {}", comment.trim_start()),
     }

@@ -12,7 +12,7 @@ use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Move, Position};
 use shelfish_analysis::pgn::{self, GameText, GameTexts, Line, Note, PgnGame, Skipped};
 use shelfish_analysis::{
-    DEFAULT_NODES, Game, GameError, KnownEval, Origin, ReportError, Review, Score, Sequence,
+    DEFAULT_NODES, Game, GameError, KnownEval, Origin, ReportError, Review, Score,
 };
 use shelfish_wasm_shared::{WasmError, to_js};
 use wasm_bindgen::prelude::*;
@@ -47,58 +47,49 @@ const ORIGINS: [Origin; 6] = [
 /// Index of the engine's own scores, which are not on the scale of Stockfish.
 const UNSCALED: usize = 5;
 
-/// Decodes evaluations from their numbers and from lines of moves in UCI.
+/// Decodes evaluations from their numbers and from lines of moves in UCI. `encode.ts` has checked the numbers.
 fn evaluations(numbers: &[f64], lines: &str) -> Result<Vec<Option<KnownEval>>, WasmError> {
-    let mut lines = lines.split('\n');
-    let known = |(index, numbers): (usize, &[f64])| {
-        let line = lines.next().unwrap_or_default();
-        let [cp, mate, depth, knodes, origin, second_cp, second_mate] = numbers else {
-            return Ok(None);
-        };
-        let score = |cp: &f64, mate: &f64| match (cp.is_nan(), mate.is_nan()) {
-            (true, true) => None,
-            (false, _) => Some(Score::Cp(*cp as i32)),
-            (true, _) => Some(Score::Mate(*mate as i32)),
-        };
-        let second = score(second_cp, second_mate).filter(|score| score.is_in_range());
-        let Some(score) = score(cp, mate) else {
-            return Ok(None);
+    let wrong = |index: usize, expected: &str| {
+        WasmError::usage(["evaluations[", &index.to_string(), "]", expected].concat())
+    };
+    let number = |number: f64| (!number.is_nan()).then_some(number);
+    let parsed = |cp: f64, mate: f64| {
+        let cp = number(cp).map(|cp| Score::Cp(cp as i32));
+        cp.or_else(|| Some(Score::Mate(number(mate)? as i32)))
+    };
+    let mut known = Vec::new();
+    let rows = numbers
+        .as_chunks::<NUMBERS>()
+        .0
+        .iter()
+        .zip(lines.split('\n'));
+    for (index, (numbers, line)) in rows.enumerate() {
+        let [cp, mate, depth, knodes, origin, second_cp, second_mate] = *numbers;
+        let Some(score) = parsed(cp, mate) else {
+            known.push(None);
+            continue;
         };
         if !score.is_in_range() {
-            let message = format!(
-                "evaluations[{index}]: expected a score, and no mate in 0, as a game that is over needs none"
-            );
-            return Err(WasmError::usage(message));
+            let expected =
+                ": expected a score, and no mate in 0, as a game that is over needs none";
+            return Err(wrong(index, expected));
         }
-        let uci = |text: &str| UciMove::from_ascii(text.as_bytes());
-        let line = line
-            .split(' ')
-            .filter(|text| !text.is_empty())
-            .map(uci)
-            .collect::<Result<_, _>>();
-        let line = line.map_err(|_| {
-            WasmError::usage(format!(
-                "evaluations[{index}].line: expected moves in UCI such as e2e4"
-            ))
-        })?;
-        let is_unscaled = *origin as usize == UNSCALED;
-        let Some(origin) = ORIGINS.get(*origin as usize).filter(|_| !origin.is_nan()) else {
-            return Err(WasmError::usage(format!(
-                "evaluations[{index}].from: expected the index of an origin"
-            )));
-        };
-        let number = |number: &f64| (!number.is_nan()).then_some(*number);
-        let known = KnownEval {
+        let moves = line.split(' ').filter(|text| !text.is_empty());
+        let line: Result<Vec<UciMove>, _> = moves
+            .map(|text| UciMove::from_ascii(text.as_bytes()))
+            .collect();
+        let found = KnownEval {
             score,
             depth: number(depth).map(|depth| depth as u16),
             knodes: number(knodes).map(|knodes| knodes as u64),
-            line,
-            second,
-            origin: *origin,
+            line: line.map_err(|_| wrong(index, ".line: expected moves in UCI such as e2e4"))?,
+            second: parsed(second_cp, second_mate).filter(|score| score.is_in_range()),
+            origin: ORIGINS[(origin as usize).min(UNSCALED)],
         };
-        Ok(Some(if is_unscaled { known.scaled() } else { known }))
-    };
-    numbers.chunks(NUMBERS).enumerate().map(known).collect()
+        let is_unscaled = origin as usize == UNSCALED;
+        known.push(Some(if is_unscaled { found.scaled() } else { found }));
+    }
+    Ok(known)
 }
 
 /// Parses moves in UCI, separated by spaces.
@@ -174,21 +165,13 @@ impl GameReview {
     /// Returns the searches of the next pass, or an empty list after the last pass.
     pub fn next_pass(&mut self) -> JsValue {
         let sequences = self.review.next_pass().into_iter();
-        let searches = sequences.map(
-            |Sequence {
-                 positions,
-                 nodes,
-                 lines,
-             }| Searches {
-                fens: positions
-                    .iter()
-                    .map(|index| self.review.positions()[*index].to_string())
-                    .collect(),
-                positions,
-                nodes,
-                lines,
-            },
-        );
+        let fen = |index: &usize| self.review.positions()[*index].to_string();
+        let searches = sequences.map(|sequence| Searches {
+            fens: sequence.positions.iter().map(fen).collect(),
+            positions: sequence.positions,
+            nodes: sequence.nodes,
+            lines: sequence.lines,
+        });
         to_js(&searches.collect::<Vec<_>>())
     }
 
@@ -207,14 +190,7 @@ impl GameReview {
 
     /// Returns the evaluations that count, one for each position of the game.
     pub fn evaluations(&self) -> JsValue {
-        to_js(
-            &self
-                .review
-                .evaluations()
-                .iter()
-                .map(|known| known.as_ref().map(Known::new))
-                .collect::<Vec<_>>(),
-        )
+        to_js(&Known::all(&self.review.evaluations()))
     }
 
     /// Annotates the first game of a PGN, which must be the game of the review.
@@ -286,15 +262,13 @@ struct Second {
 }
 
 impl Known {
+    fn all(evaluations: &[Option<KnownEval>]) -> Vec<Option<Known>> {
+        let known = evaluations.iter().map(Option::as_ref);
+        known.map(|known| known.map(Known::new)).collect()
+    }
+
     fn new(known: &KnownEval) -> Known {
         let (cp, mate) = known.score.cp_and_mate();
-        let KnownEval {
-            depth,
-            knodes,
-            origin,
-            ..
-        } = *known;
-        let line = known.line.iter().map(ToString::to_string).collect();
         let second = known.second.map(|score| {
             let (cp, mate) = score.cp_and_mate();
             Second { cp, mate }
@@ -302,11 +276,11 @@ impl Known {
         Known {
             cp,
             mate,
-            depth,
-            knodes,
-            line,
+            depth: known.depth,
+            knodes: known.knodes,
+            line: known.line.iter().map(ToString::to_string).collect(),
             second,
-            from: origin,
+            from: known.origin,
         }
     }
 }
@@ -346,7 +320,6 @@ fn read_game(GameText { number, line, text }: GameText, game: PgnGame) -> Read {
     let fen = fen.filter(|fen| !matches!(fen.trim(), "" | "?"));
     let epd = |position| Epd::from_position(position, EnPassantMode::Legal).to_string();
     let uci = |m: &Move| m.to_uci(CastlingMode::Chess960).to_string();
-    let evaluations = game.evaluations();
     let Skipped {
         tags,
         words,
@@ -362,10 +335,7 @@ fn read_game(GameText { number, line, text }: GameText, game: PgnGame) -> Read {
         is_check: start.is_check(),
         is_stalemate: positions.last().is_some_and(Position::is_stalemate),
         positions: positions.iter().map(epd).collect(),
-        evaluations: evaluations
-            .iter()
-            .map(|known| known.as_ref().map(Known::new))
-            .collect(),
+        evaluations: Known::all(&game.evaluations()),
         comments: comments(&game.line.notes),
         tree: nodes(&game.line, &mut start, Vec::new()),
         result: game.result,
