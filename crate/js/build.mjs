@@ -76,7 +76,7 @@ const PARTS = [
   "analysis",
   "openings",
   "lichess-moves",
-].map((name) => `./${name}.js`);
+];
 
 /** Modules, and the JavaScript that contains their bytes as text. */
 const MODULES = {
@@ -213,7 +213,6 @@ async function bundles(built) {
     define: { SHA256: `"${hash("shelfish")}"` },
     external: ["./*wasm.js", "./*-text.js", "./*.wasm", "node:*", "react"],
   };
-  const own = [...common.external, "./shelfish*.js", "./engine/host.js"];
   // The module of the engine imports this file.
   await build({
     ...common,
@@ -223,41 +222,31 @@ async function bundles(built) {
     entryPoints: ["engine/host.ts"],
     outfile: "engine/host.js",
   });
-  /** In Node, the adapter for Lichess opens folders too. */
-  const inNode = {
-    name: "node",
+  /** Leaves the parts out of a file, which imports them. In Node, the adapter for Lichess opens folders too. */
+  const parts = (file) => ({
+    name: "parts",
     setup: (build) =>
-      build.onResolve({ filter: /^\.\/index\.js$/ }, () => ({
-        path: "./node.js",
-        external: true,
-      })),
-  };
-  /** Bundles a file. The first step keeps names for stack traces, except in the adapter for UCI, whose errors have no stack. The second
-   * step adds the JavaScript of wasm-bindgen without names. */
-  const bundle = async ([name, file]) => {
-    const face = `${name}-face.js`;
-    const parts = PARTS.filter((part) => part !== `./${name}.js`);
-    await build({
+      build.onResolve({ filter: /^\.\.?\/.*\.js$/ }, (found) => {
+        const path = join(found.resolveDir, found.path);
+        const part = PARTS.find((name) => path === join(built, `${name}.js`));
+        const name =
+          file === "lichess-node" && part === "index" ? "node" : part;
+        return part && { path: `./${name}.js`, external: true };
+      }),
+  });
+  const bundle = ([name, file]) =>
+    build({
       ...common,
       ...entryOf(file, hash, built),
-      outfile: face,
-      keepNames: name !== "uci",
-      external: [...own, ...parts],
-      plugins: name === "lichess-node" ? [inNode] : [],
-    });
-    await build({
-      ...common,
-      entryPoints: [face],
       outfile: join(pkg, `${name}.js`),
       minify: !/node|workerd|-inline|cli/.test(name),
-      external: [...common.external, ...parts, "./node.js"],
+      plugins: [parts(name)],
     });
-  };
   await Promise.all(Object.entries(FILES).map(bundle));
   // The Worker of the engine as a classic script: a script from text cannot import modules.
   const { outputFiles } = await build({
     ...common,
-    entryPoints: ["engine-worker-face.js"],
+    entryPoints: ["engine-worker.ts"],
     format: "iife",
     minify: true,
     sourcemap: false,
@@ -268,22 +257,22 @@ async function bundles(built) {
     join(pkg, "engine-worker-text.js"),
     `export default ${JSON.stringify(outputFiles[0].text)};\n`,
   );
-  // The entries in the service worker are bundled already: each has its own module.
-  const face = join(pkg, `${SERVICE_WORKER}-face.js`);
+  // The service worker is a classic script. Its entries are bundled already: each has its own module.
+  const worker = join(pkg, `${SERVICE_WORKER}.js`);
   await build({
     ...common,
     entryPoints: [`${SERVICE_WORKER}.ts`],
-    outfile: face,
-    external: PARTS,
+    outfile: worker,
+    plugins: [parts()],
   });
   await build({
     ...common,
-    entryPoints: [face],
+    entryPoints: [worker],
     format: "iife",
     minify: true,
-    outfile: join(pkg, `${SERVICE_WORKER}.js`),
+    outfile: worker,
+    allowOverwrite: true,
   });
-  for (const file of [face, `${face}.map`]) rmSync(file);
   for (const name of ["package.json", "README.md"])
     cpSync(join(js, name), join(pkg, name));
   cpSync(join(root, "LICENSE"), join(pkg, "LICENSE"));

@@ -11,7 +11,7 @@ const NUMBERS = 7;
 
 const ORIGINS: string[] = ["database", "pgn", "engine", "uci", "endgames"];
 
-/** Encodes evaluations for the module: five numbers for each evaluation, and the lines as text. */
+/** Encodes evaluations for the module: the numbers of each evaluation, and the lines as text. */
 export function encode(
   evaluations: unknown,
 ): [numbers: Float64Array, lines: string] {

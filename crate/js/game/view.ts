@@ -93,7 +93,11 @@ export class View {
       }),
     );
     const board = make("div", { class: "place" }, this.#board.element);
-    listenToPointer(board, act);
+    // Forward on the right half of the board, back on the left half.
+    board.addEventListener("click", ({ clientX }) => {
+      const { left, width } = board.getBoundingClientRect();
+      act(clientX - left > width / 2 ? "next" : "previous");
+    });
     this.element = make(
       "div",
       {
@@ -252,24 +256,6 @@ export class View {
     if (box.height > 0)
       this.#moves.scrollTop = box.height * Math.round(middle / box.height);
   }
-}
-
-/** Steps forward on the right half of the board or after a swipe to the left, and back otherwise. */
-function listenToPointer(
-  board: HTMLElement,
-  act: (action: Action) => void,
-): void {
-  let from: PointerEvent | undefined;
-  board.addEventListener("pointerdown", (event) => (from = event));
-  board.addEventListener("pointerup", ({ clientX }) => {
-    if (!from || from.button !== 0) return;
-    const { left, width } = board.getBoundingClientRect();
-    const distance = clientX - from.clientX;
-    const isForward =
-      Math.abs(distance) > 24 ? distance < 0 : clientX - left > width / 2;
-    from = undefined;
-    act(isForward ? "next" : "previous");
-  });
 }
 
 /** Describes the score of the position. */

@@ -135,7 +135,10 @@ async function load(
   if (tag === "WebAssembly.Module") return wasm as WebAssembly.Module;
   if (typeof wasm === "string" || tag === "URL")
     return fromUrl(String(wasm), timeout);
-  if (tag === "Response") return fromResponse(wasm as Response);
+  if (tag === "Response") {
+    const response = wasm as Response;
+    return compile(await bytesOfResponse(response, response.url), response.url);
+  }
   if (/^(Shared)?ArrayBuffer$/.test(tag) || ArrayBuffer.isView(wasm))
     return compile(wasm as BufferSource);
   const message = `wasm: expected a URL, bytes, a Response or a WebAssembly.Module, found ${tag}`;
@@ -224,44 +227,40 @@ async function bytesOf(
   };
   const fs = /^file:/i.test(url) && process?.getBuiltinModule?.("node:fs");
   if (fs) return fs.promises.readFile(new URL(url));
-  const { signal, ...controller } = limited(url);
-  controller.limit(timeout);
-  try {
-    const response = await fetch(url, { signal, cache });
-    const length = Number(response.headers.get("Content-Length"));
-    controller.limit(timeout + (length || USUAL_BYTES) / 16.384);
-    return await bytesOfResponse(response, url);
-  } catch (cause) {
-    const error = signal.reason ?? cause;
-    if (error instanceof ShelfishError) throw error;
-    const { message } = error as Error;
-    throw failed(
-      `no complete answer from ${url} (${message}); ${advice(url)}`,
-      url,
-      cause,
-    );
-  } finally {
-    controller.end();
-  }
-}
-
-/** Returns a signal that is aborted after the last limit in milliseconds. */
-function limited(url: string) {
   const controller = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const limit = (milliseconds: number) => {
     clearTimeout(timer);
-    const message = `no complete answer from ${url} within ${Math.round(milliseconds)} ms`;
-    timer = setTimeout(
-      () => controller.abort(failed(message, url, undefined, "timeout")),
-      milliseconds,
-    );
+    const late = () =>
+      controller.abort(
+        failed(
+          `no complete answer from ${url} within ${Math.round(milliseconds)} ms`,
+          url,
+          undefined,
+          "timeout",
+        ),
+      );
+    timer = setTimeout(late, milliseconds);
   };
-  return { signal: controller.signal, limit, end: () => clearTimeout(timer) };
+  limit(timeout);
+  const { signal } = controller;
+  try {
+    const response = await fetch(url, { signal, cache });
+    const length = Number(response.headers.get("Content-Length"));
+    limit(timeout + (length || USUAL_BYTES) / 16.384);
+    return await bytesOfResponse(response, url);
+  } catch (cause) {
+    const error = signal.reason ?? cause;
+    if (error instanceof ShelfishError) throw error;
+    throw failed(
+      `no complete answer from ${url} (${error.message}); ${advice(url)}`,
+      url,
+      cause,
+    );
+  } finally {
+    clearTimeout(timer);
+  }
 }
-
-const fromResponse = async (response: Response) =>
-  compile(await bytesOfResponse(response, response.url), response.url);
 
 async function bytesOfResponse(
   response: Response,
@@ -287,16 +286,13 @@ async function bytesOfResponse(
   return bytes;
 }
 
-const compile = (bytes: BufferSource, url?: string) =>
-  guarded(WebAssembly.compile(bytes), url);
-
-/** Adds advice to the error if a policy forbids the compilation. */
-async function guarded(
-  compiling: Promise<WebAssembly.Module>,
+/** Compiles a module. Adds advice to the error if a policy forbids the compilation. */
+async function compile(
+  bytes: BufferSource,
   url?: string,
 ): Promise<WebAssembly.Module> {
   try {
-    return await compiling;
+    return await WebAssembly.compile(bytes);
   } catch (cause) {
     const { message } = cause as Error;
     const isForbidden = /\bCSP\b|Content.Security|unsafe-eval|disallowed/i.test(
