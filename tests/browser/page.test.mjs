@@ -53,7 +53,7 @@ test("the page opens with the starting position, its evaluation, its lines and t
   const lines = best(source.get(START) ?? [])?.pvs ?? [];
   assert.equal(await at(page, "line").count(), lines.length);
   assert.match(await at(page, "line-move").first().innerText(), /^[a-hNBRQKO]/);
-  await reads(page, "cost", /\d+ requests? · [\d.]+ k?B · \d+ ms/);
+  await reads(page, "cost", /\d+ requests? · [\d.]+ k?B · [\d.]+ ms/);
   await page
     .locator("#board .cg-shapes g, #board .cg-custom-svgs g")
     .first()

@@ -15,7 +15,7 @@ export interface Deployment {
 
 /**
  * The policy of a built page allows the site's own files and the inline scripts of the build. `?db=` may name another host, so each page narrows
- * `connect-src` itself (src/shell/policy.ts). Chessground sets one harmless style attribute.
+ * `connect-src` itself (src/shell/page.ts). Chessground sets one harmless style attribute.
  */
 const policy = (html: string) =>
   [

@@ -4,13 +4,13 @@ import { pairing, players } from "../game/identity";
 import { lastPlayer, type Player } from "../players/player";
 import { byId, make, makeButton } from "../shell/dom";
 import { plural } from "../text/words";
-import type { Entry } from "./game-store";
+import type { GameEntry } from "./game-store";
 import type { Library } from "./library";
 
 export interface Choices {
   fresh(): void;
   famous(slug: string): void;
-  stored(entry: Entry): void;
+  stored(entry: GameEntry): void;
   player(player: Player): void;
   all(): void;
 }
@@ -94,7 +94,13 @@ export class GameMenu {
 }
 
 /** Returns "Morphy – Isouard, 1858", or the event if the players are unknown. */
-export function nameOf({ white, black, date, event, plies }: Entry): string {
+export function nameOf({
+  white,
+  black,
+  date,
+  event,
+  plies,
+}: GameEntry): string {
   return (
     pairing(white, black, date) ||
     `${event || "A game"}, ${plural(Math.ceil(plies / 2), "move")}`

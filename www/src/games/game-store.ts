@@ -12,7 +12,7 @@ import type { Checked } from "../game/read-pgn";
 import { toPgn } from "../game/write-pgn";
 
 /** A stored game without its text. */
-export interface Entry {
+export interface GameEntry {
   /** Hash of the start position, the moves and the players. */
   readonly id: string;
   readonly white: string;
@@ -32,7 +32,7 @@ export interface Entry {
   readonly source?: string;
 }
 
-export interface Stored extends Entry {
+export interface Stored extends GameEntry {
   /** The game as PGN. */
   readonly text: string;
 }
@@ -58,17 +58,17 @@ export class GameStore {
   ) {}
 
   /** Returns the games, the last opened first; at most `count`. */
-  async list(count = Infinity): Promise<Entry[]> {
+  async list(count = Infinity): Promise<GameEntry[]> {
     const index = this.database
       .transaction("list")
       .objectStore("list")
       .index("opened");
     if (count === Infinity)
-      return (await requestResult<Entry[]>(index.getAll())).reverse();
-    const entries: Entry[] = [];
+      return (await requestResult<GameEntry[]>(index.getAll())).reverse();
+    const entries: GameEntry[] = [];
     await eachEntry(
       index.openCursor(null, "prev"),
-      (cursor) => entries.push(cursor.value as Entry) < count,
+      (cursor) => entries.push(cursor.value as GameEntry) < count,
     );
     return entries;
   }
@@ -76,7 +76,7 @@ export class GameStore {
   /** Returns a game, by its id or source. */
   async find(key: string): Promise<Stored | undefined> {
     const { list, texts } = this.#begin("readonly");
-    const entry = await requestResult<Entry | undefined>(
+    const entry = await requestResult<GameEntry | undefined>(
       key.includes(":") ? list.index("source").get(key) : list.get(key),
     );
     const text =
@@ -88,7 +88,9 @@ export class GameStore {
   async keep(games: readonly Stored[]): Promise<number> {
     const { list, texts, done } = this.#begin("readwrite");
     for (const game of games) {
-      const before = await requestResult<Entry | undefined>(list.get(game.id));
+      const before = await requestResult<GameEntry | undefined>(
+        list.get(game.id),
+      );
       const { text, ...entry } = game;
       if (before && before.size > game.size) list.put(reopened(before, game));
       else {
@@ -97,7 +99,9 @@ export class GameStore {
       }
     }
     const old = excess(
-      (await requestResult<Entry[]>(list.index("opened").getAll())).reverse(),
+      (
+        await requestResult<GameEntry[]>(list.index("opened").getAll())
+      ).reverse(),
       this.limits,
     );
     for (const { id } of old) {
@@ -149,13 +153,16 @@ export class GameStore {
 }
 
 /** A stored game that was opened again, from a copy with a shorter text. */
-const reopened = <T extends Entry>(
+const reopened = <T extends GameEntry>(
   before: T,
-  { opened, source }: Entry,
+  { opened, source }: GameEntry,
 ): T => ({ ...before, opened, ...(source ? { source } : {}) });
 
 /** Returns the games beyond the limits; `entries` begin with the last opened. */
-function excess(entries: readonly Entry[], limits: typeof LIMITS): Entry[] {
+function excess(
+  entries: readonly GameEntry[],
+  limits: typeof LIMITS,
+): GameEntry[] {
   let characters = 0;
   const kept = entries.findIndex(
     ({ size }, index) =>

@@ -5,21 +5,21 @@ import { make, makeButton } from "../shell/dom";
 import type { Library } from "./library";
 import { GameList, type GameRow } from "./game-list";
 import { nameOf } from "./game-menu";
-import type { Entry } from "./game-store";
+import type { GameEntry } from "./game-store";
 
 let dialog: GamesDialog | undefined;
 
 /** Shows the list. `open` is called with the selected game. */
 export async function showGames(
   library: Library,
-  open: (entry: Entry) => void,
+  open: (entry: GameEntry) => void,
 ): Promise<void> {
   dialog ??= new GamesDialog(library, open);
   await dialog.show();
 }
 
 class GamesDialog {
-  readonly #list = new GameList<Entry>({
+  readonly #list = new GameList<GameEntry>({
     placeholder: "Players, event, opening, year…",
     empty: "No games yet. Games that you open are listed here.",
     id: ({ id }) => id,
@@ -54,7 +54,7 @@ class GamesDialog {
 
   constructor(
     private readonly library: Library,
-    private readonly open: (entry: Entry) => void,
+    private readonly open: (entry: GameEntry) => void,
   ) {
     this.#dialog = createDialog(
       "games",
@@ -88,7 +88,7 @@ class GamesDialog {
     if (isChanged) this.#ask(false);
   }
 
-  #row(entry: Entry): GameRow {
+  #row(entry: GameEntry): GameRow {
     const { event, date, opening, plies, result } = entry;
     const when = date.replaceAll(".??", "").replaceAll(".", "-");
     const about = [event, when, opening, plural(Math.ceil(plies / 2), "move")]
@@ -133,7 +133,7 @@ class GamesDialog {
     };
   }
 
-  async #remove(entry: Entry): Promise<void> {
+  async #remove(entry: GameEntry): Promise<void> {
     await (await this.library.store()).remove(entry.id);
     await this.library.refresh();
   }

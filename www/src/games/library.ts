@@ -3,7 +3,7 @@ import type { Game, Node } from "../game/game";
 import { loadOnce, loadPart } from "../loading/loading";
 import type { Checked } from "../game/read-pgn";
 import type { Famous } from "./famous-games";
-import type { Entry, GameStore, Stored } from "./game-store";
+import type { GameEntry, GameStore, Stored } from "./game-store";
 
 const RECENT = 20;
 
@@ -17,7 +17,7 @@ const FRACTION = 1_000;
 
 /** Dispatches "change" after each change of `recent` or `offered`. */
 export class Library extends EventTarget {
-  recent: readonly Entry[] = [];
+  recent: readonly GameEntry[] = [];
   /** The famous games, once they are loaded. */
   offered: readonly Famous[] = [];
   /** Why some games are not stored; empty if all are stored. */

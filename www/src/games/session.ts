@@ -21,7 +21,7 @@ import type { PlayedGame } from "../sites/request";
 import type { State } from "../state/state";
 import { InputError } from "../text/words";
 import { GameMenu } from "./game-menu";
-import type { Entry } from "./game-store";
+import type { GameEntry } from "./game-store";
 import { Library } from "./library";
 import { openedText, type Page } from "./notice";
 
@@ -113,7 +113,7 @@ export class Session {
     else this.page.notice("This game cannot be loaded now. Try again.");
   }
 
-  async openStored({ id, source }: Entry): Promise<void> {
+  async openStored({ id, source }: GameEntry): Promise<void> {
     const signal = this.#begin();
     const open = async () => {
       const game = await this.library.stored(source ?? id);

@@ -6,7 +6,7 @@ import { bestScore } from "../score/known-score";
 import type { State } from "../state/state";
 
 /** The elements of a move in the list. */
-interface Entry {
+interface MoveElements {
   button: HTMLButtonElement;
   glyph: HTMLElement;
   score: HTMLElement | undefined;
@@ -19,9 +19,9 @@ export class MoveList {
   readonly #root = byId("moves");
   /** The content for a game without moves. */
   readonly #welcome = byId("welcome");
-  readonly #entries = new Map<Node, Entry>();
+  readonly #entries = new Map<Node, MoveElements>();
   readonly #nodes = new WeakMap<Element, Node>();
-  #current: Entry | undefined;
+  #current: MoveElements | undefined;
   #chosen: HTMLElement | undefined;
   #frame = 0;
 
@@ -97,7 +97,7 @@ export class MoveList {
     );
   }
 
-  #fill(node: Node, { button, glyph, score, isMain }: Entry): void {
+  #fill(node: Node, { button, glyph, score, isMain }: MoveElements): void {
     if (!node.parent) return;
     const {
       text: sign,
@@ -266,7 +266,7 @@ export class MoveList {
     return button;
   }
 
-  #enlist(node: Node, entry: Entry): void {
+  #enlist(node: Node, entry: MoveElements): void {
     this.#entries.set(node, entry);
     this.#nodes.set(entry.button, node);
   }

@@ -19,7 +19,7 @@ export interface StoredGames {
 const MAX_GAMES = 20_000;
 
 /** A player in the store. */
-interface Entry {
+interface PlayerEntry {
   key: string;
   isComplete: boolean;
   /** Time of the last visit, in milliseconds since 1970. */
@@ -57,7 +57,7 @@ export class PlayerStore {
     const transaction = this.database.transaction(["players", "games"]);
     const key = keyOf(player);
     const [entry, games] = await Promise.all([
-      requestResult<Entry | undefined>(
+      requestResult<PlayerEntry | undefined>(
         transaction.objectStore("players").get(key),
       ),
       requestResult<PlayedGame[]>(
@@ -90,8 +90,8 @@ export class PlayerStore {
       isComplete,
       visited: Date.now(),
       count,
-    } satisfies Entry);
-    const entries = await requestResult<Entry[]>(players.getAll());
+    } satisfies PlayerEntry);
+    const entries = await requestResult<PlayerEntry[]>(players.getAll());
     let total = entries.reduce((sum, { count }) => sum + count, 0);
     for (const old of entries.sort((a, b) => a.visited - b.visited)) {
       if (total <= this.maximum || old.key === key) break;

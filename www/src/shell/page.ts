@@ -98,9 +98,9 @@ export function bindKeys(actions: Record<string, () => void>): void {
       return;
     const shifted =
       event.shiftKey && /^([a-z]|Arrow\w+)$/i.test(key) ? "Shift+" : "";
-    const held = event.ctrlKey || event.metaKey ? "Ctrl+" : "";
+    const control = event.ctrlKey || event.metaKey ? "Ctrl+" : "";
     const action =
-      actions[held + shifted + (key.length === 1 ? key.toLowerCase() : key)];
+      actions[control + shifted + (key.length === 1 ? key.toLowerCase() : key)];
     if (!action) return;
     event.preventDefault();
     action();
