@@ -154,23 +154,6 @@ fn a_book_contains_the_played_moves_with_their_counts() {
 }
 
 #[test]
-fn opening_a_book_as_evaluations_or_evaluations_as_a_book_is_an_error() {
-    let (database, book) = (data().join("db"), data().with_file_name("book").join("db"));
-    let opened = block_on(Reader::builder(Directory::new(book)).open::<PositionEval>());
-    let error = opened.expect_err("a book").to_string();
-    assert!(
-        error.contains("\"moves\"") && error.contains("\"evaluations\""),
-        "{error}"
-    );
-    let opened = block_on(Reader::builder(Directory::new(database)).open::<Played>());
-    let error = opened.expect_err("evaluations").to_string();
-    assert!(
-        error.contains("\"moves\"") && error.contains("\"evaluations\""),
-        "{error}"
-    );
-}
-
-#[test]
 fn positions_that_are_not_in_the_database_are_not_found() {
     let records = records();
     let known: BTreeSet<_> = records.iter().map(|record| record.position.key()).collect();

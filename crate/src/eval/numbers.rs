@@ -8,7 +8,8 @@ use core::ops::Range;
 use shakmaty::Color;
 
 use super::{PositionEval, Score};
-use crate::table::{Bits, ColumnError, Columns, MAX_TOTAL, Octaves, Values, unzigzag};
+use crate::moves::LineInfo;
+use crate::table::{Coder, ColumnError, MAX_TOTAL, Octaves, out_of_range, unzigzag, zigzag};
 
 /// The code of numbers with a predictable order of magnitude only.
 const WIDE: Octaves = Octaves {
@@ -26,19 +27,20 @@ const SCORE: Octaves = Octaves {
     leading: 2,
 };
 
-const EVALUATIONS: usize = 0;
-const PVS_BEST: usize = 1;
-const PVS_OTHER: usize = 2;
-const DEPTH_BEST: usize = 3;
-const DEPTH_OTHER: usize = 4;
-const KNODES: usize = 5;
-const SCORE_ROOT: usize = 6;
-const SCORE_CHILD: usize = 7;
-const SCORE_NEXT_PV: usize = 8;
-const SCORE_OTHER: usize = 9;
-const BITS: usize = 10;
-/// Number of columns before the columns of the lines.
-pub(super) const NUMBERS: usize = 11;
+// Columns of a block, numbered as in `FORMAT.md`.
+const EVALUATIONS: usize = 15;
+const PVS_BEST: usize = 16;
+const PVS_OTHER: usize = 17;
+const DEPTH_BEST: usize = 18;
+const DEPTH_OTHER: usize = 19;
+const KNODES: usize = 20;
+const SCORE_ROOT: usize = 21;
+const SCORE_CHILD: usize = 22;
+const SCORE_NEXT_PV: usize = 23;
+const SCORE_OTHER: usize = 24;
+pub(super) const LOW_BITS: usize = 25;
+/// The first column of the lines.
+pub(super) const LINES: usize = 26;
 
 /// The integer of mate in 0 moves; that of mate in *m* moves is *m* less.
 const MATE: i64 = Score::MAX_CP as i64 + Score::MAX_MATE as i64 + 1;
@@ -80,17 +82,13 @@ pub(super) struct BlockNumbers {
 }
 
 impl BlockNumbers {
-    /// Decodes the numbers of all records. `first` is the number of the first column of records.
-    pub(super) fn decode(
-        columns: &Columns,
-        first: usize,
+    /// Reads the numbers of all records, or writes those of the records `input`, which are in stored order.
+    pub(super) fn code(
+        coder: &mut Coder<'_>,
         turns: &[Color],
         parents: &[Option<u32>],
+        input: Option<&[&PositionEval]>,
     ) -> Result<BlockNumbers, ColumnError> {
-        let mut reader = NumberReader {
-            columns: core::array::from_fn(|column| columns.values(first + column)),
-            bits: Bits::new(columns, first + BITS),
-        };
         let mut all = BlockNumbers {
             records: vec![0],
             evaluations: Vec::new(),
@@ -98,27 +96,38 @@ impl BlockNumbers {
         };
         // The first score of each record's best evaluation. The scores of its children are relative to it.
         let mut bests: Vec<i64> = Vec::with_capacity(parents.len());
-        for (turn, parent) in turns.iter().zip(parents) {
+        for (record, (turn, parent)) in turns.iter().zip(parents).enumerate() {
+            let input = input.map_or(&[][..], |input| &input[record].evaluations);
             let parent = parent.map(|parent| bests[parent as usize]);
             let mut best = parent.unwrap_or_default();
             let mut best_depth = 0;
             let first = all.scores.len();
-            for n in 0..reader.count(EVALUATIONS, PositionEval::MAX_EVALUATIONS)? {
+            let most = PositionEval::MAX_EVALUATIONS;
+            for n in 0..count(coder, EVALUATIONS, most, input.len())? {
+                let input = input.get(n);
                 let column = if n == 0 { PVS_BEST } else { PVS_OTHER };
-                let pvs = reader.count(column, PositionEval::MAX_EVALUATION_PVS)?;
-                let depths = if n == 0 { DEPTH_BEST } else { DEPTH_OTHER };
-                let number = reader.next(depths, NARROW)?;
+                let pvs = input.map_or(0, |input| input.pvs.len());
+                let pvs = count(coder, column, PositionEval::MAX_EVALUATION_PVS, pvs)?;
+                let depth = input.map_or(0, |input| input.depth);
+                let (column_of_depth, value) = match n {
+                    0 => (DEPTH_BEST, depth.into()),
+                    _ => (
+                        DEPTH_OTHER,
+                        u64::from(best_depth).wrapping_sub(depth.into()),
+                    ),
+                };
+                let number = coder.number(column_of_depth, NARROW, value)?;
                 let depth = if n == 0 {
                     Some(number)
                 } else {
                     u64::from(best_depth).checked_sub(number)
                 };
                 let depth = depth.and_then(|depth| u16::try_from(depth).ok());
-                let depth = depth.ok_or_else(|| reader.out_of_range(depths, number))?;
-                let knodes = reader.next(KNODES, WIDE)?;
+                let depth = depth.ok_or(out_of_range(column_of_depth, number))?;
+                let knodes = coder.number(KNODES, WIDE, input.map_or(0, |input| input.knodes))?;
                 let start = all.scores.len();
                 if start + pvs > (first + PositionEval::MAX_PVS).min(MAX_TOTAL) {
-                    return Err(reader.out_of_range(column, pvs as u64));
+                    return Err(out_of_range(column, pvs as u64));
                 }
                 let mut above = best;
                 for pv in 0..pvs {
@@ -128,16 +137,18 @@ impl BlockNumbers {
                         (_, _, Some(_)) => SCORE_CHILD,
                         (_, _, None) => SCORE_ROOT,
                     };
-                    let difference = unzigzag(reader.next(column, SCORE)?);
-                    let difference = if column == SCORE_NEXT_PV {
-                        turn.fold_wb(-1, 1) * difference
-                    } else {
-                        difference
+                    // By how much a later PV is worse, for the side to move.
+                    let sign = match column {
+                        SCORE_NEXT_PV => turn.fold_wb(-1, 1),
+                        _ => 1,
                     };
-                    let integer = above.checked_add(difference);
+                    let input = input.map(|input| input.pvs[pv].score);
+                    let difference = input.map_or(0, |score| sign * (to_integer(score) - above));
+                    let difference = coder.number(column, SCORE, zigzag(difference))?;
+                    let integer = above.checked_add(sign.wrapping_mul(unzigzag(difference)));
                     let score = integer.and_then(from_integer);
-                    let score = score
-                        .ok_or_else(|| reader.out_of_range(column, integer.unwrap_or(0) as u64))?;
+                    let score = score.filter(|score| input.is_none_or(|input| input == *score));
+                    let score = score.ok_or(out_of_range(column, integer.unwrap_or(0) as u64))?;
                     above = to_integer(score);
                     all.scores.push(score);
                 }
@@ -154,18 +165,23 @@ impl BlockNumbers {
             bests.push(best);
             all.records.push(all.evaluations.len());
         }
-        reader.finish()?;
+        coder.finish(EVALUATIONS..LINES, LOW_BITS)?;
         Ok(all)
-    }
-
-    /// Returns the number of records.
-    pub(super) fn records(&self) -> usize {
-        self.records.len() - 1
     }
 
     /// Returns the numbers of the evaluations of record `n`.
     pub(super) fn of(&self, n: usize) -> &[Numbers] {
         &self.evaluations[self.records[n]..self.records[n + 1]]
+    }
+
+    /// Returns the properties of the lines of record `n`.
+    pub(super) fn line_infos(&self, n: usize) -> impl Iterator<Item = LineInfo> + '_ {
+        self.of(n).iter().flat_map(|numbers| {
+            numbers.pvs.clone().map(|pv| LineInfo {
+                is_first_pv: pv == numbers.pvs.start,
+                depth: numbers.depth,
+            })
+        })
     }
 
     /// Returns the memory in bytes.
@@ -176,129 +192,16 @@ impl BlockNumbers {
     }
 }
 
-struct NumberReader<'a> {
-    columns: [Values<'a>; BITS],
-    bits: Bits<'a>,
-}
-
-impl NumberReader<'_> {
-    fn next(&mut self, column: usize, octaves: Octaves) -> Result<u64, ColumnError> {
-        octaves.join(self.columns[column].byte()?, &mut self.bits)
+/// Codes a number that is stored less one.
+fn count(
+    coder: &mut Coder<'_>,
+    column: usize,
+    most: usize,
+    value: usize,
+) -> Result<usize, ColumnError> {
+    let less = coder.number(column, NARROW, (value as u64).wrapping_sub(1))?;
+    match usize::try_from(less) {
+        Ok(less) if less < most => Ok(less + 1),
+        _ => Err(out_of_range(column, less.wrapping_add(1))),
     }
-
-    /// Reads a number that is stored less one.
-    fn count(&mut self, column: usize, most: usize) -> Result<usize, ColumnError> {
-        let less = self.next(column, NARROW)?;
-        usize::try_from(less)
-            .ok()
-            .filter(|&less| less < most)
-            .map(|less| less + 1)
-            .ok_or(self.out_of_range(column, less))
-    }
-
-    fn out_of_range(&self, column: usize, found: u64) -> ColumnError {
-        self.columns[column].out_of_range(found)
-    }
-
-    fn finish(&self) -> Result<(), ColumnError> {
-        self.columns.iter().try_for_each(Values::finish)?;
-        self.bits.finish()
-    }
-}
-
-/// Refuses numbers that the columns cannot hold: the number of the column and the value.
-#[cfg(feature = "write")]
-pub(super) fn check(record: &PositionEval) -> Result<(), (usize, u64)> {
-    let within = |column, count: usize, most| match count {
-        0 => Err((column, 0)),
-        count if count > most => Err((column, count as u64)),
-        _ => Ok(()),
-    };
-    within(
-        EVALUATIONS,
-        record.evaluations.len(),
-        PositionEval::MAX_EVALUATIONS,
-    )?;
-    let mut pvs = 0;
-    for evaluation in &record.evaluations {
-        within(
-            PVS_BEST,
-            evaluation.pvs.len(),
-            PositionEval::MAX_EVALUATION_PVS,
-        )?;
-        pvs += evaluation.pvs.len();
-        if evaluation.depth > record.evaluations[0].depth {
-            return Err((DEPTH_OTHER, evaluation.depth.into()));
-        }
-        if let Some(pv) = evaluation.pvs.iter().find(|pv| !pv.score.is_in_range()) {
-            let (Score::Cp(found) | Score::Mate(found)) = pv.score;
-            return Err((SCORE_ROOT, found.unsigned_abs().into()));
-        }
-    }
-    within(PVS_BEST, pvs, PositionEval::MAX_PVS)
-}
-
-/// Writes the numbers of `records` in stored order.
-#[cfg(feature = "write")]
-pub(super) fn encode_numbers(
-    records: &[&PositionEval],
-    parents: &[Option<u32>],
-    columns: &mut [Vec<u8>],
-) {
-    use crate::table::zigzag;
-    use shakmaty::Position as _;
-
-    let mut bits = crate::table::BitWriter::default();
-    let mut push = |column: usize, octaves: Octaves, value: u64| {
-        let (symbol, low) = octaves.split(value);
-        columns[column].push(symbol);
-        bits.push(value, low);
-    };
-    let mut bests: Vec<i64> = Vec::with_capacity(records.len());
-    for (record, parent) in records.iter().zip(parents) {
-        let parent = parent.map(|parent| bests[parent as usize]);
-        let mut best = parent.unwrap_or_default();
-        let turn = record.position.chess().turn();
-        push(EVALUATIONS, NARROW, record.evaluations.len() as u64 - 1);
-        for (n, evaluation) in record.evaluations.iter().enumerate() {
-            push(
-                if n == 0 { PVS_BEST } else { PVS_OTHER },
-                NARROW,
-                evaluation.pvs.len() as u64 - 1,
-            );
-            match n {
-                0 => push(DEPTH_BEST, NARROW, evaluation.depth.into()),
-                _ => push(
-                    DEPTH_OTHER,
-                    NARROW,
-                    (record.evaluations[0].depth - evaluation.depth).into(),
-                ),
-            }
-            push(KNODES, WIDE, evaluation.knodes);
-            let mut above = best;
-            for (pv, score) in evaluation
-                .pvs
-                .iter()
-                .map(|pv| to_integer(pv.score))
-                .enumerate()
-            {
-                match (pv, n, parent) {
-                    (1.., _, _) => push(
-                        SCORE_NEXT_PV,
-                        SCORE,
-                        zigzag(turn.fold_wb(above - score, score - above)),
-                    ),
-                    (_, 1.., _) => push(SCORE_OTHER, SCORE, zigzag(score - above)),
-                    (_, _, Some(_)) => push(SCORE_CHILD, SCORE, zigzag(score - above)),
-                    (_, _, None) => push(SCORE_ROOT, SCORE, zigzag(score - above)),
-                }
-                if n == 0 && pv == 0 {
-                    best = score;
-                }
-                above = score;
-            }
-        }
-        bests.push(best);
-    }
-    columns[BITS] = bits.bytes;
 }

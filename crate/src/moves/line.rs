@@ -1,8 +1,5 @@
 //! The lines of one record as columns of small integers.
 
-use core::error::Error;
-use core::fmt;
-
 use shakmaty::{Chess, Move, Position as _};
 
 use super::history::History;
@@ -79,22 +76,25 @@ pub(crate) struct Cursors<'a> {
 }
 
 /// The reason why the lines of a record are invalid.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LineError {
     /// A column ended within the record.
+    #[error("line column {column} ends within a record")]
     Ended {
         /// Number of the column.
         column: usize,
     },
     /// A line refers to an earlier line that does not exist.
+    #[error("line refers to line {source_line} of {lines}")]
     Source {
         /// Number of the line.
-        source: usize,
+        source_line: usize,
         /// Number of earlier lines.
         lines: usize,
     },
     /// A line shares more moves with another line than the other line has, or than the line itself has.
+    #[error("line of {length} moves shares {shared}")]
     Shared {
         /// Number of shared moves.
         shared: usize,
@@ -102,6 +102,7 @@ pub enum LineError {
         length: usize,
     },
     /// A move's rank is beyond the legal moves.
+    #[error("rank {rank} of {legal} legal moves at ply {ply}")]
     Rank {
         /// Moves played before it.
         ply: usize,
@@ -111,45 +112,18 @@ pub enum LineError {
         legal: usize,
     },
     /// The lines of a record have more moves than the format allows.
+    #[error("lines of {found} moves, expected at most {MAX_PLIES} in a record")]
     Plies {
         /// Moves of the lines so far.
         found: usize,
     },
     /// The lines of a record cost more to decode than the format allows.
+    #[error("lines that cost {found} to decode, expected at most {MAX_COST} for a record")]
     Cost {
         /// The cost so far.
         found: usize,
     },
 }
-
-impl fmt::Display for LineError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            LineError::Ended { column } => write!(f, "line column {column} ends within a record"),
-            LineError::Source { source, lines } => {
-                write!(f, "line refers to line {source} of {lines}")
-            }
-            LineError::Shared { shared, length } => {
-                write!(f, "line of {length} moves shares {shared}")
-            }
-            LineError::Rank { ply, rank, legal } => {
-                write!(f, "rank {rank} of {legal} legal moves at ply {ply}")
-            }
-            LineError::Plies { found } => write!(
-                f,
-                "lines of {found} moves, expected at most {MAX_PLIES} in a record"
-            ),
-            LineError::Cost { found } => {
-                write!(
-                    f,
-                    "lines that cost {found} to decode, expected at most {MAX_COST} for a record"
-                )
-            }
-        }
-    }
-}
-
-impl Error for LineError {}
 
 /// The numbers that come before the ranks of a line.
 struct LineHeader {
@@ -337,24 +311,18 @@ impl<'a> Cursors<'a> {
         })
     }
 
-    /// Skips the lines of a record without decoding them.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if a column ended, or if a line is shorter than its shared part.
-    pub(crate) fn skip(&mut self, infos: &[LineInfo]) -> Result<(), LineError> {
-        self.plies(infos).map(drop)
-    }
-
     /// Skips the lines of a record and counts their moves.
     ///
     /// # Errors
     ///
-    /// As of [`Cursors::skip`].
-    pub(crate) fn plies(&mut self, infos: &[LineInfo]) -> Result<usize, LineError> {
+    /// Returns an error if a column ended, if a line is shorter than its shared part, or if there are too many moves.
+    pub(crate) fn skip(
+        &mut self,
+        infos: impl Iterator<Item = LineInfo>,
+    ) -> Result<usize, LineError> {
         let mut plies = 0;
-        for (i, info) in infos.iter().enumerate() {
-            let header = self.header(i, *info)?;
+        for (i, info) in infos.enumerate() {
+            let header = self.header(i, info)?;
             for _ in header.shared..header.length {
                 self.take(RANK)?;
             }
@@ -398,7 +366,7 @@ impl<'a> Cursors<'a> {
                 None if shared == 0 => &[],
                 None => {
                     return Err(LineError::Source {
-                        source,
+                        source_line: source,
                         lines: lines.len(),
                     });
                 }

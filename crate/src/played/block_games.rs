@@ -21,6 +21,7 @@ mod write {
     use super::super::results::{Bucket, Ratings, Results};
     use super::BlockGames;
     use crate::moves::Ranking;
+    use crate::table::{ColumnError, out_of_range};
 
     impl Layout {
         /// Returns the smallest layout that can store the details of all records.
@@ -45,31 +46,32 @@ mod write {
         }
     }
 
-    /// The index of a column and a value that does not fit into it.
-    type Misfit = (usize, u64);
-
     /// Returns games by bucket.
-    fn buckets(layout: Layout, results: Results, details: &Details) -> Result<Vec<Bucket>, Misfit> {
+    fn buckets(
+        layout: Layout,
+        results: Results,
+        details: &Details,
+    ) -> Result<Vec<Bucket>, ColumnError> {
         if layout.buckets == 0 {
             return Ok(vec![Bucket {
                 results,
                 ratings: Ratings::default(),
             }]);
         }
-        let misfit = (LAYOUT, details.buckets.len() as u64);
+        let misfit = || out_of_range(LAYOUT, details.buckets.len() as u64);
         if details.buckets.len() != layout.buckets
             || !details.buckets.iter().all(Bucket::is_consistent)
         {
-            return Err(misfit);
+            return Err(misfit());
         }
         let mut sum = Results::default();
         for bucket in &details.buckets {
-            sum = sum.checked_add(bucket.results).ok_or(misfit)?;
+            sum = sum.checked_add(bucket.results).ok_or_else(misfit)?;
         }
         if sum == results {
             Ok(details.buckets.clone())
         } else {
-            Err(misfit)
+            Err(misfit())
         }
     }
 
@@ -80,9 +82,10 @@ mod write {
             layout: Layout,
             parents: &[Option<u32>],
             step: &dyn Fn(usize) -> (Square, Square),
-        ) -> Result<BlockGames, Misfit> {
+        ) -> Result<BlockGames, ColumnError> {
             if layout.buckets > Bucket::MAX_COUNT || layout.references > Details::MAX_REFERENCES {
-                return Err((LAYOUT, layout.buckets.max(layout.references) as u64));
+                let found = layout.buckets.max(layout.references) as u64;
+                return Err(out_of_range(LAYOUT, found));
             }
             let mut block = BlockGames {
                 columns: BlockColumns::new(layout, parents),
@@ -98,10 +101,10 @@ mod write {
         }
 
         /// Adds the games that end in position `n`, and the total of its games.
-        fn add_totals(&mut self, n: usize, record: &Played) -> Result<(), Misfit> {
+        fn add_totals(&mut self, n: usize, record: &Played) -> Result<(), ColumnError> {
             let columns = &mut self.columns;
             if record.results().is_none_or(|results| results.games() == 0) {
-                return Err((ARRIVALS, 0));
+                return Err(out_of_range(ARRIVALS, 0));
             }
             let mut total = buckets(columns.layout, record.ended, &record.ended_details)?;
             let ended = columns.ended(n);
@@ -115,7 +118,9 @@ mod write {
                         .iter_mut()
                         .zip(buckets(columns.layout, played.results, &played.details)?)
                 {
-                    *sum = sum.checked_add(bucket).ok_or((ARRIVALS, bucket.games()))?;
+                    *sum = sum
+                        .checked_add(bucket)
+                        .ok_or(out_of_range(ARRIVALS, bucket.games()))?;
                 }
             }
             self.totals.extend(total);
@@ -128,7 +133,7 @@ mod write {
             n: usize,
             record: &Played,
             step: &dyn Fn(usize) -> (Square, Square),
-        ) -> Result<(), Misfit> {
+        ) -> Result<(), ColumnError> {
             let columns = &mut self.columns;
             let layout = columns.layout;
             let mut moves: Vec<&PlayedMove> = record.moves.iter().collect();
@@ -161,7 +166,7 @@ mod write {
                     let rank = ranking
                         .rank(played.m)
                         .filter(|_| played.results.games() > 0);
-                    ranked.push((rank.ok_or((RANK, u64::MAX))?, played));
+                    ranked.push((rank.ok_or(out_of_range(RANK, u64::MAX))?, played));
                 }
                 ranked.sort_unstable_by_key(|(rank, _)| *rank);
                 for (rank, played) in ranked {

@@ -1,10 +1,10 @@
 //! The division of games: numbers that say which part of the known games belongs to one move. Numbers that follow from
 //! the known games are not stored.
 
-use super::columns::{BUCKET_OF_ONE, NumberCoder, RATED};
+use super::columns::{BUCKET_OF_ONE, RATED, number};
 use super::move_games::count as count_games;
 use super::results::{Bucket, Ratings, Results};
-use crate::table::{ColumnError, unzigzag, zigzag};
+use crate::table::{Coder, ColumnError, out_of_range, unzigzag, zigzag};
 
 /// The columns of a division: games of buckets, White's wins, draws, ratings.
 #[derive(Copy, Clone)]
@@ -17,17 +17,17 @@ pub struct Division {
 
 /// Of games that come from outside of the block.
 pub const ARRIVED: Division = Division {
-    buckets: 14,
-    white: 2,
-    draws: 3,
-    ratings: 17,
+    buckets: 29,
+    white: 17,
+    draws: 18,
+    ratings: 32,
 };
 /// Of the games of a position.
 pub const SHARED: Division = Division {
-    buckets: 15,
-    white: 9,
-    draws: 10,
-    ratings: 18,
+    buckets: 30,
+    white: 24,
+    draws: 25,
+    ratings: 33,
 };
 
 /// The expected rating without other information.
@@ -36,7 +36,7 @@ const USUAL_RATING: u64 = 1600;
 /// Divides `count` games of `from` off into `part`; `from` is `None` for games from outside the block. A writer passes
 /// the part to write.
 pub fn divide(
-    numbers: &mut impl NumberCoder,
+    coder: &mut Coder<'_>,
     division: Division,
     has_ratings: bool,
     count: u64,
@@ -45,7 +45,7 @@ pub fn divide(
 ) -> Result<(), ColumnError> {
     if let [bucket] = part {
         *bucket = divide_bucket(
-            numbers,
+            coder,
             division,
             has_ratings,
             count,
@@ -60,7 +60,7 @@ pub fn divide(
         let input = open().position(|n| part[n].games() > 0).unwrap_or(0) as u64;
         let choices = open().count() as u64;
         let choice = if choices > 1 {
-            numbers.number(BUCKET_OF_ONE, choices - 1, input)?
+            number(coder, BUCKET_OF_ONE, choices - 1, input)?
         } else {
             0
         };
@@ -68,7 +68,7 @@ pub fn divide(
         let input = part[n];
         part.fill(Bucket::default());
         part[n] = divide_bucket(
-            numbers,
+            coder,
             division,
             has_ratings,
             1,
@@ -90,16 +90,16 @@ pub fn divide(
         let count = if least == most {
             least
         } else {
-            least + numbers.number(division.buckets, most - least, input)?
+            least + number(coder, division.buckets, most - least, input)?
         };
-        *bucket = divide_bucket(numbers, division, has_ratings, count, from, *bucket)?;
+        *bucket = divide_bucket(coder, division, has_ratings, count, from, *bucket)?;
         left -= count;
     }
     Ok(())
 }
 
 fn divide_bucket(
-    numbers: &mut impl NumberCoder,
+    coder: &mut Coder<'_>,
     division: Division,
     has_ratings: bool,
     games: u64,
@@ -117,15 +117,16 @@ fn divide_bucket(
         },
         |from| from.results,
     );
-    let mut part = |column, has: u64, games: u64, others: u64, value: u64| {
-        let least = games.saturating_sub(others);
-        let most = has.min(games);
-        if least == most {
-            Ok(least)
-        } else {
-            Ok(least + numbers.number(column, most - least, value.wrapping_sub(least))?)
-        }
-    };
+    let mut part =
+        |column, has: u64, games: u64, others: u64, value: u64| -> Result<u64, ColumnError> {
+            let least = games.saturating_sub(others);
+            let most = has.min(games);
+            if least == most {
+                Ok(least)
+            } else {
+                Ok(least + number(coder, column, most - least, value.wrapping_sub(least))?)
+            }
+        };
     let white = part(
         division.white,
         of.white,
@@ -146,14 +147,14 @@ fn divide_bucket(
         black: games - white - draws,
     };
     let ratings = match has_ratings {
-        true => divide_ratings(numbers, division.ratings, games, from, input.ratings)?,
+        true => divide_ratings(coder, division.ratings, games, from, input.ratings)?,
         false => Ratings::default(),
     };
     Ok(Bucket { results, ratings })
 }
 
 fn divide_ratings(
-    numbers: &mut impl NumberCoder,
+    coder: &mut Coder<'_>,
     column: usize,
     games: u64,
     from: Option<&Bucket>,
@@ -165,10 +166,10 @@ fn divide_ratings(
     let (least, most) = (games.saturating_sub(unrated), rated.min(games));
     let games = match most - least {
         0 => most,
-        more => most - numbers.number(RATED, more, most.wrapping_sub(input.games))?,
+        more => most - number(coder, RATED, more, most.wrapping_sub(input.games))?,
     };
     if games > Ratings::MAX_GAMES {
-        return Err(numbers.out_of_range(RATED, games));
+        return Err(out_of_range(RATED, games));
     }
     let (least, most, expected) = match from.map(|from| from.ratings) {
         None => (0, games * Ratings::MAX, games * USUAL_RATING),
@@ -188,12 +189,12 @@ fn divide_ratings(
     let expected = expected.clamp(least, most);
     // A difference is below 2^62, so that it fits with its sign.
     let more = input.sum.wrapping_sub(expected) as i64;
-    let number = numbers.number(column, u64::MAX, zigzag(more))?;
+    let number = number(coder, column, u64::MAX, zigzag(more))?;
     let sum = expected
         .checked_add_signed(unzigzag(number))
         .filter(|sum| (least..=most).contains(sum));
     Ok(Ratings {
         games,
-        sum: sum.ok_or_else(|| numbers.out_of_range(column, number))?,
+        sum: sum.ok_or_else(|| out_of_range(column, number))?,
     })
 }

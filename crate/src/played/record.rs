@@ -5,9 +5,7 @@ use shakmaty::{Color, Position as _, Square};
 use super::block_columns::{BlockColumns, is_step};
 #[cfg(feature = "write")]
 use super::block_games::BlockGames;
-#[cfg(feature = "write")]
-use super::columns::ColumnWriter;
-use super::columns::{self, ColumnReader, LAYOUT};
+use super::columns::{ARRIVALS, COLUMNS, LAYOUT, LOW_BITS};
 use super::layout::Layout;
 use super::played_moves::{Played, PlayedMove};
 use super::traversal::Traversal;
@@ -15,15 +13,15 @@ use crate::moves::Ranking;
 use crate::position::Position;
 #[cfg(feature = "write")]
 use crate::table::StoredRecord;
-use crate::table::{ColumnError, Columns, Record, RecordError, Sealed};
+use crate::table::{Coder, ColumnError, Columns, Record, RecordError, Sealed};
 
 impl Sealed for Played {}
 
 impl Record for Played {
     const BLOCK_WEIGHT: usize = 4_000 * 8;
     const KIND: &'static str = "moves";
-    const COLUMNS: usize = columns::COLUMNS;
-    const OPTIONAL_COLUMNS: usize = columns::COLUMNS - LAYOUT;
+    const COLUMNS: usize = COLUMNS - ARRIVALS;
+    const OPTIONAL_COLUMNS: usize = COLUMNS - LAYOUT;
     const TOTALS: &'static [&'static str] = &["moves"];
     type BlockColumns = BlockColumns;
 
@@ -44,24 +42,11 @@ impl Record for Played {
         step: &dyn Fn(usize) -> (Square, Square),
         columns: &mut [Vec<u8>],
     ) -> Result<(), ColumnError> {
-        let first = crate::table::Block::<Played>::FIRST;
         let layout = Layout::of(records);
-        let games =
-            BlockGames::new(records, layout, parents, step).map_err(|(column, found)| {
-                ColumnError::Value {
-                    column: first + column,
-                    found,
-                }
-            })?;
+        let games = BlockGames::new(records, layout, parents, step)?;
         layout.write(&mut columns[LAYOUT]);
-        let mut traversal = Traversal::new(
-            ColumnWriter::new(columns, first),
-            layout,
-            parents,
-            Some(&games),
-        )?;
-        traversal.run()?;
-        traversal.numbers.finish();
+        let coder = Coder::writer(columns);
+        Traversal::new(coder, layout, parents, Some(&games))?.run()?;
         Ok(())
     }
 
@@ -72,16 +57,12 @@ impl Record for Played {
 
     fn decode_columns(
         columns: &Columns,
-        first: usize,
         _: &[Color],
         parents: &[Option<u32>],
     ) -> Result<BlockColumns, ColumnError> {
-        let layout = Layout::read(columns, first + LAYOUT)?;
-        let mut traversal =
-            Traversal::new(ColumnReader::new(columns, first), layout, parents, None)?;
-        traversal.run()?;
-        traversal.numbers.finish()?;
-        Ok(traversal.output)
+        let layout = Layout::read(columns, LAYOUT)?;
+        let coder = Coder::reader(columns, LOW_BITS);
+        Traversal::new(coder, layout, parents, None)?.run()
     }
 
     fn memory(decoded: &BlockColumns) -> usize {
@@ -89,12 +70,7 @@ impl Record for Played {
     }
 
     #[cfg(feature = "write")]
-    fn weights(
-        decoded: &BlockColumns,
-        _: &Columns,
-        _: usize,
-        totals: &mut [u64],
-    ) -> Result<Vec<usize>, ColumnError> {
+    fn weights(decoded: &BlockColumns, totals: &mut [u64]) -> Vec<usize> {
         totals[0] += decoded.moves as u64;
         let weight = |n: usize| {
             let steps = decoded.children(n).iter().map(|&child| child as usize);
@@ -109,13 +85,12 @@ impl Record for Played {
             }
             Played::weight(count, decoded.layout.buckets, references)
         };
-        Ok((0..decoded.others.len()).map(weight).collect())
+        (0..decoded.others.len()).map(weight).collect()
     }
 
     fn decode(
         decoded: &BlockColumns,
         _: &Columns,
-        _: usize,
         n: usize,
         position: Position,
         step: &dyn Fn(usize) -> (Square, Square),

@@ -8,15 +8,15 @@
 use super::block_columns::BlockColumns;
 use super::block_games::BlockGames;
 use super::columns::{
-    ARRIVALS, ARRIVALS_MORE, LAST, LAYOUT, MISSING, NEXT, NumberCoder, RANK, REFERENCE,
-    REFERENCE_LOW, SHARE_OTHER, SHARE_STEP,
+    ARRIVALS, ARRIVALS_MORE, COLUMNS, LAST, LAYOUT, LOW_BITS, MISSING, NEXT, RANK, REFERENCE,
+    REFERENCE_LOW, SHARE_OTHER, SHARE_STEP, number, reference,
 };
 use super::division::{ARRIVED, SHARED, divide};
 use super::game_ref::GameRef;
 use super::layout::Layout;
 use super::move_games::count;
 use super::results::{Bucket, Results};
-use crate::table::{ColumnError, MAX_TOTAL};
+use crate::table::{Coder, ColumnError, MAX_TOTAL, out_of_range};
 
 /// The highest rank that can be read. No position has so many legal moves.
 const MAX_RANK: u64 = 510;
@@ -25,12 +25,12 @@ const MAX_RANK: u64 = 510;
 const MAX_BUCKETS: usize = 1 << 18;
 
 /// A traversal of the positions in stored order.
-pub struct Traversal<'a, N> {
-    pub(super) numbers: N,
+pub struct Traversal<'a> {
+    coder: Coder<'a>,
     /// The games to write; `None` for a reader.
     input: Option<&'a BlockGames>,
     /// The games read or written so far.
-    pub(super) output: BlockColumns,
+    output: BlockColumns,
     /// The games of the current position that are not divided yet, by bucket.
     remaining: Vec<Bucket>,
     /// The part that is divided off next, by bucket.
@@ -39,21 +39,21 @@ pub struct Traversal<'a, N> {
     inherited: Vec<GameRef>,
 }
 
-impl<'a, N: NumberCoder> Traversal<'a, N> {
+impl<'a> Traversal<'a> {
     pub fn new(
-        numbers: N,
+        coder: Coder<'a>,
         layout: Layout,
         parents: &[Option<u32>],
         input: Option<&'a BlockGames>,
-    ) -> Result<Traversal<'a, N>, ColumnError> {
+    ) -> Result<Traversal<'a>, ColumnError> {
         let buckets = 2 * parents.len() * layout.stride();
         if buckets > MAX_BUCKETS {
-            return Err(numbers.out_of_range(LAYOUT, buckets as u64));
+            return Err(out_of_range(LAYOUT, buckets as u64));
         }
         let output = BlockColumns::new(layout, parents);
         let empty = vec![Bucket::default(); layout.stride()];
         Ok(Traversal {
-            numbers,
+            coder,
             input,
             output,
             remaining: empty.clone(),
@@ -62,8 +62,13 @@ impl<'a, N: NumberCoder> Traversal<'a, N> {
         })
     }
 
+    /// Returns the games to write.
+    fn input(&self) -> Option<&'a BlockGames> {
+        self.input.filter(|_| cfg!(feature = "write"))
+    }
+
     /// Reads or writes the numbers of all positions.
-    pub fn run(&mut self) -> Result<(), ColumnError> {
+    pub fn run(mut self) -> Result<BlockColumns, ColumnError> {
         for n in 0..self.output.others.len() {
             self.code_arrivals(n)?;
             self.inherited.clear();
@@ -77,14 +82,16 @@ impl<'a, N: NumberCoder> Traversal<'a, N> {
             }
             self.output.others[n] = start..self.output.ranks.len();
         }
-        Ok(())
+        let columns = (ARRIVALS..COLUMNS).filter(|column| *column != LAYOUT);
+        self.coder.finish(columns, LOW_BITS)?;
+        Ok(self.output)
     }
 
     /// Codes the games that reach a position by other moves than from its parent.
     fn code_arrivals(&mut self, n: usize) -> Result<(), ColumnError> {
         let stride = self.remaining.len();
         self.remaining.copy_from_slice(self.output.games.buckets(n));
-        match self.input {
+        match self.input() {
             Some(input) => {
                 let totals = &input.totals[n * stride..(n + 1) * stride];
                 for ((part, total), by_step) in
@@ -104,11 +111,14 @@ impl<'a, N: NumberCoder> Traversal<'a, N> {
         };
         let value = count(&self.part).wrapping_sub(min);
         let arrived = min
-            + self
-                .numbers
-                .number(column, Results::MAX_GAMES - by_step - min, value)?;
+            + number(
+                &mut self.coder,
+                column,
+                Results::MAX_GAMES - by_step - min,
+                value,
+            )?;
         divide(
-            &mut self.numbers,
+            &mut self.coder,
             ARRIVED,
             self.output.layout.ratings,
             arrived,
@@ -117,7 +127,7 @@ impl<'a, N: NumberCoder> Traversal<'a, N> {
         )?;
         for (remaining, arrived) in self.remaining.iter_mut().zip(&self.part) {
             let sum = remaining.checked_add(*arrived);
-            *remaining = sum.ok_or_else(|| self.numbers.out_of_range(ARRIVALS, arrived.games()))?;
+            *remaining = sum.ok_or_else(|| out_of_range(ARRIVALS, arrived.games()))?;
         }
         Ok(())
     }
@@ -127,7 +137,7 @@ impl<'a, N: NumberCoder> Traversal<'a, N> {
         let steps = self.output.children(n).len() as u64;
         let column = if steps > 0 { NEXT } else { LAST };
         // The index of a step, then the end of the game, then the ranks of other moves.
-        let value = self.input.map_or(0, |BlockGames { columns, .. }| {
+        let value = self.input().map_or(0, |BlockGames { columns, .. }| {
             let step = columns
                 .children(n)
                 .iter()
@@ -144,7 +154,7 @@ impl<'a, N: NumberCoder> Traversal<'a, N> {
                 (None, Some(rank)) => steps + 1 + u64::from(*rank),
             }
         });
-        let next = self.numbers.number(column, steps + 1 + MAX_RANK, value)?;
+        let next = number(&mut self.coder, column, steps + 1 + MAX_RANK, value)?;
         self.part.copy_from_slice(&self.remaining);
         let games = match next.checked_sub(steps) {
             None => self.output.children(n)[next as usize] as usize,
@@ -167,16 +177,16 @@ impl<'a, N: NumberCoder> Traversal<'a, N> {
         self.divide_part(SHARE_OTHER, 0, Some(ended))?;
         self.assign_part(ended)?;
         let mut others = self
-            .input
+            .input()
             .map_or(0..0, |input| input.columns.others[n].clone());
         let mut min = 0;
         while count(&self.remaining) > 0 {
-            let next = self.input.zip(others.next());
+            let next = self.input().zip(others.next());
             let max = MAX_RANK
                 .checked_sub(min)
-                .ok_or_else(|| self.numbers.out_of_range(RANK, min))?;
+                .ok_or_else(|| out_of_range(RANK, min))?;
             let value = next.map_or(0, |(input, other)| u64::from(input.columns.ranks[other]));
-            let rank = min + self.numbers.number(RANK, max, value.wrapping_sub(min))?;
+            let rank = min + number(&mut self.coder, RANK, max, value.wrapping_sub(min))?;
             self.divide_part(
                 SHARE_OTHER,
                 1,
@@ -197,7 +207,7 @@ impl<'a, N: NumberCoder> Traversal<'a, N> {
         min: u64,
         input: Option<usize>,
     ) -> Result<(), ColumnError> {
-        match (self.input, input) {
+        match (self.input(), input) {
             (Some(games), Some(n)) => self.part.copy_from_slice(games.columns.games.buckets(n)),
             _ => self.part.fill(Bucket::default()),
         }
@@ -205,14 +215,17 @@ impl<'a, N: NumberCoder> Traversal<'a, N> {
         let games = match max.checked_sub(min) {
             None | Some(0) => max,
             Some(more) => {
-                min + self
-                    .numbers
-                    .number(column, more, count(&self.part).wrapping_sub(min))?
+                min + number(
+                    &mut self.coder,
+                    column,
+                    more,
+                    count(&self.part).wrapping_sub(min),
+                )?
             }
         };
         let has_ratings = self.output.layout.ratings;
         divide(
-            &mut self.numbers,
+            &mut self.coder,
             SHARED,
             has_ratings,
             games,
@@ -233,7 +246,7 @@ impl<'a, N: NumberCoder> Traversal<'a, N> {
         let games = output.games.push();
         let buckets = (games + 1) * output.layout.stride();
         if output.moves > MAX_TOTAL || buckets > MAX_BUCKETS {
-            return Err(self.numbers.out_of_range(RANK, output.moves as u64));
+            return Err(out_of_range(RANK, output.moves as u64));
         }
         Ok(games)
     }
@@ -249,11 +262,14 @@ impl<'a, N: NumberCoder> Traversal<'a, N> {
             return Ok(());
         }
         let input = self
-            .input
+            .input()
             .map_or(&[][..], |input| input.columns.games.references(games));
-        let missing = self
-            .numbers
-            .number(MISSING, max, max.wrapping_sub(input.len() as u64))?;
+        let missing = number(
+            &mut self.coder,
+            MISSING,
+            max,
+            max.wrapping_sub(input.len() as u64),
+        )?;
         let mut references: Vec<GameRef> = Vec::new();
         for n in 0..(max - missing) as usize {
             let input = input.get(n).copied();
@@ -265,24 +281,26 @@ impl<'a, N: NumberCoder> Traversal<'a, N> {
             // 0 for a reference in full, otherwise the index of an inherited one plus 1.
             let code = match self.inherited.len() {
                 0 => 0,
-                max => {
-                    self.numbers
-                        .number(REFERENCE, max as u64, index.map_or(0, |n| n as u64 + 1))?
-                }
+                max => number(
+                    &mut self.coder,
+                    REFERENCE,
+                    max as u64,
+                    index.map_or(0, |n| n as u64 + 1),
+                )?,
             };
             let game = match code.checked_sub(1) {
                 Some(n) => self.inherited.remove(n as usize),
-                None => self.numbers.reference(input)?,
+                None => reference(&mut self.coder, input)?,
             };
             if references.last().is_some_and(|last| *last <= game) {
-                return Err(self.numbers.out_of_range(REFERENCE_LOW, game.to_bits()));
+                return Err(out_of_range(REFERENCE_LOW, game.to_bits()));
             }
             references.push(game);
         }
         self.output.games.set_references(games, &references);
         match self.output.games.reference_count() {
             ..=MAX_TOTAL => Ok(()),
-            found => Err(self.numbers.out_of_range(REFERENCE, found as u64)),
+            found => Err(out_of_range(REFERENCE, found as u64)),
         }
     }
 }

@@ -11,9 +11,7 @@ mod key;
 mod tests;
 
 pub use fen::FenError;
-#[cfg(feature = "write")]
-pub(crate) use key::file_code;
-pub(crate) use key::{FILES, KINDS, set_file_code};
+pub(crate) use key::{FILES, KINDS, file_code, set_file_code};
 pub use key::{Key, KeyError};
 
 use core::fmt;

@@ -119,7 +119,7 @@ impl<S: Source> Lookup<'_, '_, S> {
     async fn run(&mut self, places: BinaryHeap<Place>) {
         // A heap sorts in a tenth of the code.
         for place in places.into_sorted_vec() {
-            match self.manifest.page_and_hash_of(&place.0) {
+            match self.manifest.page_of(&place.0) {
                 Some((page, hash)) => {
                     let hash = self.driver.is_pinned().then_some(hash);
                     self.need(Seek { place, page: None }, Kind::Page, page, hash);

@@ -475,7 +475,7 @@ fn threads_can_share_a_reader() {
 
 /// Returns the page that a lookup of a position wants.
 fn page_of(reader: &Reader<Host>, position: &Position) -> Chunk {
-    reader.manifest().page_of(&position.key()).unwrap()
+    reader.manifest().page_of(&position.key()).unwrap().0
 }
 
 /// Returns an active request for a page that brings nothing.

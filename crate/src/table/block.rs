@@ -56,7 +56,7 @@ impl<R: Record> Block<R> {
             let columns = Columns::open(frame, Self::FIRST + R::COLUMNS, R::OPTIONAL_COLUMNS)?;
             let forest = Forest::decode(&columns)?;
             let turns: Vec<_> = forest.nodes.iter().map(|node| node.turn).collect();
-            let decoded = R::decode_columns(&columns, Self::FIRST, &turns, &forest.parents)?;
+            let decoded = R::decode_columns(&columns, &turns, &forest.parents)?;
             Ok((columns, forest, decoded))
         };
         match open() {
@@ -139,10 +139,10 @@ impl<R: Record> Block<R> {
     ///
     /// # Errors
     ///
-    /// The columns are invalid, or a position occurs twice.
+    /// A position occurs twice.
     #[cfg(feature = "write")]
     pub fn record_weights(&self) -> Result<Vec<RecordWeight>, TableError> {
-        let weights = self.weights(&mut vec![0; R::TOTALS.len()])?;
+        let weights = R::weights(&self.decoded, &mut vec![0; R::TOTALS.len()]);
         let mut records: Vec<RecordWeight> = self
             .keys()
             .zip(weights)
@@ -160,14 +160,10 @@ impl<R: Record> Block<R> {
     }
 
     /// Returns the block as an encoded block, to append to another table. `bytes` are its bytes.
-    ///
-    /// # Errors
-    ///
-    /// The columns are invalid.
     #[cfg(feature = "write")]
-    pub fn reuse(&self, bytes: Vec<u8>) -> Result<super::EncodedBlock, TableError> {
+    pub fn reuse(&self, bytes: Vec<u8>) -> super::EncodedBlock {
         let mut totals = vec![0; R::TOTALS.len()];
-        self.weights(&mut totals)?;
+        R::weights(&self.decoded, &mut totals);
         let one = self.forest.nodes[0].key();
         let (first, last) = self.keys().fold((one, one), |(first, last), key| {
             (first.min(key), last.max(key))
@@ -178,20 +174,14 @@ impl<R: Record> Block<R> {
             start: range.start,
         });
         let positions = self.len() as u64;
-        Ok(super::EncodedBlock {
+        super::EncodedBlock {
             bytes,
             positions,
             totals,
             origin,
             first,
             last,
-        })
-    }
-
-    #[cfg(feature = "write")]
-    fn weights(&self, totals: &mut [u64]) -> Result<Vec<usize>, TableError> {
-        R::weights(&self.decoded, &self.columns, Self::FIRST, totals)
-            .map_err(|error| self.chunk.error(ChunkErrorKind::Columns(error)))
+        }
     }
 
     /// Returns every record in ascending order of keys, checked: canonical positions, each once.
@@ -245,14 +235,9 @@ impl<R: Record> Block<R> {
 
     fn record(&self, n: usize, position: Position) -> Result<R, TableError> {
         let fen = position.clone();
-        R::decode(
-            &self.decoded,
-            &self.columns,
-            Self::FIRST,
-            n,
-            position,
-            &|n| self.forest.steps[n],
-        )
+        R::decode(&self.decoded, &self.columns, n, position, &|n| {
+            self.forest.steps[n]
+        })
         .map_err(|error| {
             self.chunk.error(ChunkErrorKind::Record {
                 fen: fen.to_string(),

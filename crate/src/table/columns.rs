@@ -17,7 +17,7 @@ pub(crate) const MAX_FRAME: usize = MAX_CONTENT + (4 << 10);
 /// A writer makes some forty.
 const MAX_ZSTD_BLOCKS: usize = 256;
 /// The most columns of a frame.
-const MAX_COLUMNS: usize = 64;
+pub(super) const MAX_COLUMNS: usize = 64;
 
 /// Reasons why a frame of columns, or the values of a column, are invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -52,6 +52,9 @@ pub enum ColumnError {
         /// Blocks found.
         found: usize,
     },
+    /// The lines of a record are invalid.
+    #[error(transparent)]
+    Line(#[from] crate::moves::LineError),
     /// The columns do not fill the content exactly.
     #[error("the columns do not fill the content")]
     Lengths,
@@ -186,10 +189,7 @@ impl<'a> Values<'a> {
 
     /// Returns an error about a value of the column.
     pub(crate) fn out_of_range(&self, found: u64) -> ColumnError {
-        ColumnError::Value {
-            column: self.column,
-            found,
-        }
+        out_of_range(self.column, found)
     }
 
     pub(crate) fn byte(&mut self) -> Result<u8, ColumnError> {
@@ -264,10 +264,7 @@ impl Octaves {
         let low = octave - self.leading;
         let lead = (1 << self.leading) + (class & ((1 << self.leading) - 1));
         if octave > 63 {
-            return Err(ColumnError::Value {
-                column: bits.column,
-                found: u64::from(symbol),
-            });
+            return Err(out_of_range(bits.column, symbol.into()));
         }
         Ok(u64::from(lead) << low | bits.read(low)?)
     }
@@ -348,6 +345,92 @@ impl BitWriter {
             self.used += 1;
         }
     }
+}
+
+/// Reads the values of columns, or writes them, so that one function describes a layout for both. Functions take the value
+/// to write, which a reader ignores, and return the value that was read or written.
+pub(crate) enum Coder<'a> {
+    /// The columns and the low bits.
+    Reader(Vec<Values<'a>>, Bits<'a>),
+    /// The columns and the low bits.
+    #[cfg(feature = "write")]
+    Writer(&'a mut [Vec<u8>], BitWriter),
+}
+
+#[cfg_attr(
+    not(feature = "write"),
+    expect(unused_variables, reason = "only writers need values")
+)]
+impl<'a> Coder<'a> {
+    /// Creates a reader, with the number of the column of low bits.
+    pub(crate) fn reader(columns: &'a Columns, low_bits: usize) -> Coder<'a> {
+        let values = (0..MAX_COLUMNS).map(|column| columns.values(column));
+        Coder::Reader(values.collect(), Bits::new(columns, low_bits))
+    }
+
+    /// Creates a writer.
+    #[cfg(feature = "write")]
+    pub(crate) fn writer(columns: &'a mut [Vec<u8>]) -> Coder<'a> {
+        Coder::Writer(columns, BitWriter::default())
+    }
+
+    /// Codes a byte of a column.
+    pub(crate) fn byte(&mut self, column: usize, value: u8) -> Result<u8, ColumnError> {
+        match self {
+            Coder::Reader(columns, _) => columns[column].byte(),
+            #[cfg(feature = "write")]
+            Coder::Writer(columns, _) => {
+                columns[column].push(value);
+                Ok(value)
+            }
+        }
+    }
+
+    /// Codes a number: its symbol in a column, its low bits after those of the numbers before.
+    pub(crate) fn number(
+        &mut self,
+        column: usize,
+        octaves: Octaves,
+        value: u64,
+    ) -> Result<u64, ColumnError> {
+        match self {
+            Coder::Reader(columns, bits) => octaves.join(columns[column].byte()?, bits),
+            #[cfg(feature = "write")]
+            Coder::Writer(columns, bits) => {
+                let (symbol, low) = octaves.split(value);
+                columns[column].push(symbol);
+                bits.push(value, low);
+                Ok(value)
+            }
+        }
+    }
+
+    /// Checks that columns end here, or writes the column of low bits.
+    pub(crate) fn finish(
+        &mut self,
+        mut columns: impl Iterator<Item = usize>,
+        low_bits: usize,
+    ) -> Result<(), ColumnError> {
+        match self {
+            Coder::Reader(values, bits) => {
+                columns.try_for_each(|column| match column {
+                    _ if column == low_bits => Ok(()),
+                    _ => values[column].finish(),
+                })?;
+                bits.finish()
+            }
+            #[cfg(feature = "write")]
+            Coder::Writer(columns, bits) => {
+                columns[low_bits] = core::mem::take(&mut bits.bytes);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Returns an error about a value of a column.
+pub(crate) fn out_of_range(column: usize, found: u64) -> ColumnError {
+    ColumnError::Value { column, found }
 }
 
 /// Compresses columns into one frame and appends the seal.

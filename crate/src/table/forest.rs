@@ -12,11 +12,9 @@ use shakmaty::{
     Role, Setup, Square,
 };
 
-use super::columns::{ColumnError, Columns, Values};
+use super::columns::{Coder, ColumnError, Columns, MAX_COLUMNS, out_of_range};
 use crate::moves::relative_square;
-#[cfg(feature = "write")]
-use crate::position::file_code;
-use crate::position::{FILES, KINDS, Key, set_file_code};
+use crate::position::{FILES, KINDS, Key, file_code, set_file_code};
 
 const LINK: usize = 0;
 const STEP_PIECE: usize = 1;
@@ -192,13 +190,10 @@ impl Forest {
     pub(crate) fn decode(columns: &Columns) -> Result<Forest, ColumnError> {
         let links = columns.bytes(LINK);
         if links.is_empty() || links.len() > MAX_POSITIONS {
-            return Err(ColumnError::Value {
-                column: LINK,
-                found: links.len() as u64,
-            });
+            return Err(out_of_range(LINK, links.len() as u64));
         }
-        let mut steps = (columns.values(STEP_PIECE), columns.values(STEP_TARGET));
-        let mut roots = RootReader::new(columns);
+        let mut coder = Coder::reader(columns, MAX_COLUMNS);
+        let mut last_root = LastRoot::default();
         let mut forest = Forest {
             nodes: Vec::with_capacity(links.len()),
             parents: Vec::with_capacity(links.len()),
@@ -208,7 +203,7 @@ impl Forest {
         for &link in links {
             if link == 0 {
                 path.clear();
-                forest.nodes.push(roots.next()?);
+                forest.nodes.push(last_root.code(&mut coder, None)?);
                 forest.parents.push(None);
                 forest.steps.push(NO_STEP);
             } else {
@@ -216,68 +211,51 @@ impl Forest {
                     .len()
                     .checked_sub(usize::from(link) - 1)
                     .filter(|&keep| keep > 0);
-                path.truncate(keep.ok_or(ColumnError::Value {
-                    column: LINK,
-                    found: link.into(),
-                })?);
+                path.truncate(keep.ok_or(out_of_range(LINK, link.into()))?);
                 let parent = path[path.len() - 1];
                 let node = &forest.nodes[parent as usize];
-                let (node, step) = decode_step(node, &mut steps.0, &mut steps.1)?;
+                let (node, step) = decode_step(node, &mut coder)?;
                 forest.nodes.push(node);
                 forest.parents.push(Some(parent));
                 forest.steps.push(step);
             }
             path.push(forest.nodes.len() as u32 - 1);
         }
-        steps.0.finish()?;
-        steps.1.finish()?;
-        roots.finish()?;
+        coder.finish(STEP_PIECE..COLUMNS, MAX_COLUMNS)?;
         Ok(forest)
     }
 }
 
-fn decode_step(
-    node: &Node,
-    pieces: &mut Values<'_>,
-    targets: &mut Values<'_>,
-) -> Result<(Node, StepSquares), ColumnError> {
-    let piece = pieces.byte()?;
+fn decode_step(node: &Node, coder: &mut Coder<'_>) -> Result<(Node, StepSquares), ColumnError> {
+    let piece = coder.byte(STEP_PIECE, 0)?;
     let (role, from) = node
         .movers()
         .nth(piece.into())
-        .ok_or_else(|| pieces.out_of_range(piece.into()))?;
-    let target = targets.byte()?;
+        .ok_or(out_of_range(STEP_PIECE, piece.into()))?;
+    let target = coder.byte(STEP_TARGET, 0)?;
     let squares = node.targets(role, from);
     let squares = node.turn.fold_wb(squares, squares.flip_vertical());
     let to = squares
         .into_iter()
         .nth(target.into())
-        .ok_or_else(|| targets.out_of_range(target.into()))?;
+        .ok_or(out_of_range(STEP_TARGET, target.into()))?;
     let to = relative_square(to, node.turn);
     Ok((node.step(role, from, to), (from, to)))
 }
 
-/// Reads roots, each coded by its differences from the one before.
-struct RootReader<'a> {
-    columns: [Values<'a>; COLUMNS],
+/// The root before: each root is coded by its differences from it.
+#[derive(Default)]
+struct LastRoot {
     files: [u16; 8],
     counts: [u8; 8],
     squares: [Vec<Square>; 10],
 }
 
-impl<'a> RootReader<'a> {
-    fn new(columns: &'a Columns) -> RootReader<'a> {
-        RootReader {
-            columns: core::array::from_fn(|column| columns.values(column)),
-            files: [0; 8],
-            counts: [0; 8],
-            squares: Default::default(),
-        }
-    }
-
-    fn next(&mut self) -> Result<Node, ColumnError> {
+impl LastRoot {
+    /// Codes the next root, which is `input` for a writer.
+    fn code(&mut self, coder: &mut Coder<'_>, input: Option<&Node>) -> Result<Node, ColumnError> {
         let mut node = Node::empty();
-        let flags = self.columns[FLAGS].byte()?;
+        let flags = coder.byte(FLAGS, input.map_or(0, flags_of))?;
         if flags & BLACK_TO_MOVE != 0 {
             node.turn = Color::Black;
         }
@@ -287,76 +265,99 @@ impl<'a> RootReader<'a> {
             }
         }
         if flags & OTHER_RIGHTS != 0 {
-            let first = self.columns[FLAGS_EXTRA].byte()?;
-            let last = self.columns[FLAGS_EXTRA].byte()?;
+            let rights = input.map_or(0, |input| input.castling_rights.0);
+            let first = coder.byte(FLAGS_EXTRA, rights as u8)?;
+            let last = coder.byte(FLAGS_EXTRA, (rights >> 56) as u8)?;
             node.castling_rights = Bitboard(u64::from(first) | u64::from(last) << 56);
         }
         if flags & EN_PASSANT != 0 {
-            let found = self.columns[FLAGS_EXTRA].byte()?;
-            let file = File::try_from(found)
-                .map_err(|_| self.columns[FLAGS_EXTRA].out_of_range(found.into()))?;
-            node.ep_square = Some(Square::from_coords(
-                file,
-                node.turn.fold_wb(Rank::Sixth, Rank::Third),
-            ));
+            let file = input.and_then(|input| input.ep_square);
+            let found = coder.byte(FLAGS_EXTRA, file.map_or(0, |square| square.file() as u8))?;
+            let file =
+                File::try_from(found).map_err(|_| out_of_range(FLAGS_EXTRA, found.into()))?;
+            let rank = node.turn.fold_wb(Rank::Sixth, Rank::Third);
+            node.ep_square = Some(Square::from_coords(file, rank));
         }
 
-        let changed = self.columns[PAWN_FILES].byte()?;
+        let files = input.map_or(self.files, |input| {
+            FILES.map(|file| file_code(&input.board, file))
+        });
+        let changed = coder.byte(PAWN_FILES, differences(&files, &self.files))?;
         for (n, file) in FILES.into_iter().enumerate() {
             if changed >> n & 1 != 0 {
-                let low = self.columns[PAWN_CODES].byte()?;
-                self.files[n] =
-                    u16::from(self.columns[PAWN_CODES_HIGH].byte()?) << 8 | u16::from(low);
+                let low = coder.byte(PAWN_CODES, files[n] as u8)?;
+                let high = coder.byte(PAWN_CODES_HIGH, (files[n] >> 8) as u8)?;
+                self.files[n] = u16::from(high) << 8 | u16::from(low);
             }
             let code = self.files[n];
             set_file_code(&mut node.board, file, code)
-                .ok_or_else(|| self.columns[PAWN_CODES].out_of_range(code.into()))?;
+                .ok_or_else(|| out_of_range(PAWN_CODES, code.into()))?;
         }
-        let changed = self.columns[MATERIAL_KINDS].byte()?;
-        for kind in 0..KINDS.len() {
-            if changed >> kind & 1 != 0 {
-                self.counts[kind] = self.columns[MATERIAL_COUNTS].byte()?;
+        let counts = input.map_or(self.counts, |input| {
+            KINDS.map(|kind| input.board.by_piece(kind).count() as u8)
+        });
+        let changed = coder.byte(MATERIAL_KINDS, differences(&counts, &self.counts))?;
+        for (n, count) in counts.into_iter().enumerate() {
+            if changed >> n & 1 != 0 {
+                self.counts[n] = coder.byte(MATERIAL_COUNTS, count)?;
             }
         }
         for (n, kind) in ROOT_KINDS.into_iter().enumerate() {
             let count = n.checked_sub(2).map_or(1, |n| self.counts[n]);
-            let values = &mut self.columns[SQUARES + n / 2];
-            read_squares(values, &mut self.squares[n], kind, count, &mut node.board)?;
+            let squares = input.map_or(Bitboard::EMPTY, |input| input.board.by_piece(kind));
+            let mut squares = squares.into_iter();
+            let column = SQUARES + n / 2;
+            let last = &mut self.squares[n];
+            for n in 0..count.into() {
+                let code = squares.next().map_or(0, |square| match last.get(n) {
+                    Some(last) if *last == square => 0,
+                    _ => relative_square(square, kind.color) as u8 + 1,
+                });
+                // 0 stands for the square in the previous root. Any other code is the square plus one, from the point
+                // of view of the piece's side.
+                let found = coder.byte(column, code)?;
+                let square = match found.checked_sub(1) {
+                    None => last.get(n).copied(),
+                    Some(square) => Square::try_from(square)
+                        .ok()
+                        .map(|square| relative_square(square, kind.color)),
+                };
+                let square = square.filter(|&square| !node.board.occupied().contains(square));
+                let square = square.ok_or_else(|| out_of_range(column, found.into()))?;
+                node.board.set_piece_at(square, kind);
+                match last.get_mut(n) {
+                    Some(last) => *last = square,
+                    None => last.push(square),
+                }
+            }
         }
         Ok(node)
     }
-
-    fn finish(&self) -> Result<(), ColumnError> {
-        self.columns[FLAGS..].iter().try_for_each(Values::finish)
-    }
 }
 
-/// Reads the squares of one kind of piece. 0 stands for the square in the previous root. Any other value is the square
-/// plus one, from the point of view of the piece's side.
-fn read_squares(
-    values: &mut Values<'_>,
-    last: &mut Vec<Square>,
-    kind: Piece,
-    count: u8,
-    board: &mut Board,
-) -> Result<(), ColumnError> {
-    for n in 0..count.into() {
-        let found = values.byte()?;
-        let square = match found.checked_sub(1) {
-            None => last.get(n).copied(),
-            Some(square) => Square::try_from(square)
-                .ok()
-                .map(|square| relative_square(square, kind.color)),
-        };
-        let square = square.filter(|&square| !board.occupied().contains(square));
-        let square = square.ok_or_else(|| values.out_of_range(found.into()))?;
-        board.set_piece_at(square, kind);
-        match last.get_mut(n) {
-            Some(last) => *last = square,
-            None => last.push(square),
+/// Returns the flags of a root.
+fn flags_of(node: &Node) -> u8 {
+    let (mut flags, mut standard) = (0, Bitboard::EMPTY);
+    for (flag, corner) in CORNERS {
+        if node.castling_rights.contains(corner) {
+            flags |= flag;
+            standard.add(corner);
         }
     }
-    Ok(())
+    for (flag, is_set) in [
+        (BLACK_TO_MOVE, node.turn.is_black()),
+        (OTHER_RIGHTS, standard != node.castling_rights),
+        (EN_PASSANT, node.ep_square.is_some()),
+    ] {
+        flags |= if is_set { flag } else { 0 };
+    }
+    flags
+}
+
+/// Returns a bit for each place at which the values differ.
+fn differences<T: PartialEq>(values: &[T; 8], others: &[T; 8]) -> u8 {
+    let differs = |n: usize| u8::from(values[n] != others[n]) << n;
+    (0..8).map(differs).sum()
 }
 
 #[cfg(feature = "write")]

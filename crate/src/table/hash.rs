@@ -15,7 +15,6 @@ use crate::digits::hex;
 /// assert_eq!(ContentHash::of(b"").to_string(), "e3b0c44298fc1c149afbf4c8996fb924");
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "write", derive(serde::Serialize, serde::Deserialize))]
 pub struct ContentHash([u8; ContentHash::BYTES]);
 
 impl ContentHash {

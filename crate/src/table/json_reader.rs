@@ -45,9 +45,7 @@ impl<'a> JsonReader<'a> {
     ) -> Result<(), ManifestError> {
         self.list(b'{', b'}', "object", &mut |json| {
             let name = json.text()?;
-            if !json.pass(b':') {
-                return Err(json.expected("colon"));
-            }
+            json.expect(b':', "colon")?;
             member(json, &name)
         })
     }
@@ -67,9 +65,7 @@ impl<'a> JsonReader<'a> {
         expected: &'static str,
         item: &mut dyn FnMut(&mut JsonReader<'a>) -> Result<(), ManifestError>,
     ) -> Result<(), ManifestError> {
-        if !self.pass(open) {
-            return Err(self.expected(expected));
-        }
+        self.expect(open, expected)?;
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(self.expected("less nesting"));
@@ -80,9 +76,7 @@ impl<'a> JsonReader<'a> {
                 if self.pass(close) {
                     break;
                 }
-                if !self.pass(b',') {
-                    return Err(self.expected("comma or end of list"));
-                }
+                self.expect(b',', "comma or end of list")?;
             }
         }
         self.depth -= 1;
@@ -91,9 +85,7 @@ impl<'a> JsonReader<'a> {
 
     /// Reads a string.
     pub(super) fn text(&mut self) -> Result<Cow<'a, str>, ManifestError> {
-        if !self.pass(b'"') {
-            return Err(self.expected("string"));
-        }
+        self.expect(b'"', "string")?;
         let mut string = Cow::Borrowed("");
         loop {
             // Strings seldom have escapes, and inline pages are long.
@@ -155,7 +147,16 @@ impl<'a> JsonReader<'a> {
         }
     }
 
-    fn expected(&self, expected: &'static str) -> ManifestError {
+    /// Reads a character that must come next.
+    pub(super) fn expect(&mut self, byte: u8, name: &'static str) -> Result<(), ManifestError> {
+        if self.pass(byte) {
+            Ok(())
+        } else {
+            Err(self.expected(name))
+        }
+    }
+
+    pub(super) fn expected(&self, expected: &'static str) -> ManifestError {
         ManifestError::Json {
             expected,
             at: self.at,

@@ -1,19 +1,19 @@
 //! The manifest: the one file whose content changes. It lists all shards and pages.
 //!
 //! Its checksum is verified before anything else but the format number is read. It is parsed in one pass, and takes at most
-//! some four times its text in memory, whatever the text is.
-
-use core::ops::Range;
+//! some six times its text in memory, whatever the text is.
 
 use super::chunk::{KeyRange, checksum};
 use super::json_reader::JsonReader;
 use super::shard_name::is_shard_name;
 use super::{Chunk, ContentHash, ManifestError, Page, Record, TableError};
-use crate::digits;
+#[cfg(feature = "write")]
+use crate::digits::{base64, hex};
+use crate::digits::{from_base64, from_hex};
 use crate::position::Key;
 
 /// The totals of a database, and its shards and pages.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Manifest {
     /// Number of positions.
     pub positions: u64,
@@ -22,11 +22,15 @@ pub struct Manifest {
     /// Information about the database by name, such as the filters of the build.
     pub info: Vec<(String, String)>,
     shards: Vec<Shard>,
-    pages: Pages,
 }
 
 /// An immutable file: blocks, then pages. After an update a file may have no page in use, only blocks.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "write",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(deny_unknown_fields)
+)]
 pub struct Shard {
     /// The file's name: the first 32 hexadecimal digits of the SHA-256 of its content, and `.silo`.
     pub file: String,
@@ -35,98 +39,92 @@ pub struct Shard {
     /// Number of positions in its blocks in use.
     pub positions: u64,
     /// Bytes of its blocks in use, if an update has left it without a page in use. A reader does not need them.
-    pub live: Option<u64>,
-    /// All its pages, one after another, in the manifest of a small database, which spares readers a request; else empty.
-    pub(super) inline_pages: Vec<u8>,
-    /// The numbers of its pages among those of the manifest.
-    pages: Range<usize>,
-}
-
-/// A written shard, for the manifest.
-#[cfg(feature = "write")]
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct WrittenShard {
-    /// The file's name.
-    pub file: String,
-    /// Its length.
-    pub bytes: u64,
-    /// Number of positions in its blocks in use.
-    pub positions: u64,
-    /// Bytes of its blocks in use, if an update has left it without a page in use.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "write",
+        serde(default, skip_serializing_if = "Option::is_none")
+    )]
     pub live: Option<u64>,
     /// Its pages in ascending order of keys.
-    pub pages: Vec<WrittenPage>,
-    /// All its pages, if they may be few enough to be inlined in the manifest.
+    pub pages: Vec<ListedPage>,
+    /// All its pages, one after another, in the manifest of a small database, which spares readers a request; else empty.
+    #[cfg_attr(
+        feature = "write",
+        serde(
+            rename = "carried",
+            default,
+            skip_serializing_if = "Vec::is_empty",
+            with = "as_base64"
+        )
+    )]
     pub inline_pages: Vec<u8>,
 }
 
-/// A written page, for the manifest.
 #[cfg(feature = "write")]
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct WrittenPage {
+mod as_base64 {
+    use serde::de::{Deserialize as _, Deserializer, Error as _};
+
+    use crate::digits::{base64, from_base64};
+
+    pub fn serialize<S: serde::Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&base64(bytes))
+    }
+
+    pub fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Vec<u8>, D::Error> {
+        from_base64(&String::deserialize(from)?).ok_or_else(|| D::Error::custom("not Base64"))
+    }
+}
+
+/// A page of a shard, as the manifest lists it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "write",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(into = "(String, u64, String)", try_from = "(String, u64, String)")
+)]
+pub struct ListedPage {
     /// Its separator.
     pub separator: Vec<u8>,
     /// Its length in bytes.
     pub bytes: u64,
     /// Its hash.
     pub hash: ContentHash,
+    /// Its offset in the shard, in a checked manifest.
+    pub(super) start: u64,
 }
 
-/// The leaf pages of all shards in ascending order of keys; a manifest may have a million.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Pages {
-    /// All separators, one after another.
-    separators: Vec<u8>,
-    locations: Vec<PageLocation>,
-}
-
-/// The location of a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct PageLocation {
-    /// End of its separator in `separators`.
-    separator: u32,
-    /// The number of its shard.
-    shard: u32,
-    /// Offset in the shard.
-    start: u64,
-    hash: ContentHash,
-}
-
-impl Pages {
-    fn separator(&self, n: usize) -> &[u8] {
-        let end = |n: usize| self.locations[n].separator as usize;
-        &self.separators[n.checked_sub(1).map_or(0, end)..end(n)]
+#[cfg(feature = "write")]
+impl From<ListedPage> for (String, u64, String) {
+    fn from(page: ListedPage) -> (String, u64, String) {
+        (
+            hex(&page.separator),
+            page.bytes,
+            base64(&page.hash.to_bytes()),
+        )
     }
+}
 
-    /// Adds a page. Its start is set when the length of its shard is known.
-    fn push(
-        &mut self,
-        shard: usize,
-        separator: &[u8],
-        hash: ContentHash,
-    ) -> Result<(), ManifestError> {
-        let last = self
-            .locations
-            .len()
-            .checked_sub(1)
-            .map(|last| self.separator(last));
-        if last.map_or(!separator.is_empty(), |last| last >= separator) {
-            return Err(ManifestError::Order {
-                page: self.locations.len(),
-            });
-        }
-        self.separators.extend_from_slice(separator);
-        let separator = self.separators.len() as u32;
-        self.locations.push(PageLocation {
-            separator,
-            shard: shard as u32,
+impl TryFrom<(String, u64, String)> for ListedPage {
+    type Error = ManifestError;
+
+    fn try_from(
+        (separator, bytes, hash): (String, u64, String),
+    ) -> Result<ListedPage, ManifestError> {
+        let of_hex = from_hex(separator.as_bytes());
+        let of_base64 = from_base64(&hash).and_then(|hash| ContentHash::from_bytes(&hash));
+        Ok(ListedPage {
+            separator: of_hex
+                .filter(|separator| separator.len() <= usize::from(u8::MAX))
+                .ok_or(ManifestError::Text {
+                    expected: "a separator",
+                    found: separator,
+                })?,
+            bytes,
+            hash: of_base64.ok_or(ManifestError::Text {
+                expected: "the hash of a page, expected 16 bytes in Base64",
+                found: hash,
+            })?,
             start: 0,
-            hash,
-        });
-        Ok(())
+        })
     }
 }
 
@@ -164,13 +162,7 @@ impl Manifest {
         check(bytes)?;
         let text = core::str::from_utf8(bytes).map_err(ManifestError::Utf8)?;
         let mut json = JsonReader::new(text);
-        let mut manifest = Manifest {
-            positions: 0,
-            totals: Vec::new(),
-            info: Vec::new(),
-            shards: Vec::new(),
-            pages: Pages::default(),
-        };
+        let mut manifest = Manifest::default();
         let mut records = String::new();
         let mut read = || {
             json.object(&mut |json, name| {
@@ -182,7 +174,10 @@ impl Manifest {
                         manifest.info =
                             members(json, |json| json.text().map(|text| text.into_owned()))?
                     }
-                    "shards" => json.array(&mut |json| manifest.read_shard(json))?,
+                    "shards" => json.array(&mut |json| {
+                        manifest.shards.push(read_shard(json)?);
+                        Ok(())
+                    })?,
                     _ => json.skip()?,
                 }
                 Ok(())
@@ -198,17 +193,16 @@ impl Manifest {
             });
         }
         read?;
-        let has_no_page = manifest.pages.locations.is_empty();
         for (is_missing, member) in [
             (records.is_empty(), "records"),
             (manifest.shards.is_empty(), "shards"),
-            (has_no_page, "pages"),
+            (manifest.pages().next().is_none(), "pages"),
         ] {
             if is_missing {
                 return Err(ManifestError::Missing(member).into());
             }
         }
-        Ok(manifest)
+        Ok(manifest.checked()?)
     }
 
     /// Makes a manifest of written shards.
@@ -221,128 +215,58 @@ impl Manifest {
         positions: u64,
         totals: Vec<(String, u64)>,
         info: Vec<(String, String)>,
-        shards: Vec<WrittenShard>,
+        shards: Vec<Shard>,
     ) -> Result<Manifest, ManifestError> {
-        let mut manifest = Manifest {
+        let manifest = Manifest {
             positions,
             totals,
             info,
-            shards: Vec::new(),
-            pages: Pages::default(),
+            shards,
         };
-        for WrittenShard {
-            file,
-            bytes,
-            positions,
-            live,
-            pages,
-            inline_pages,
-        } in shards
-        {
-            let mut lengths = Vec::new();
-            for WrittenPage {
-                separator,
-                bytes,
-                hash,
-            } in pages
-            {
-                manifest
-                    .pages
-                    .push(manifest.shards.len(), &separator, hash)?;
-                lengths.push(page_length(bytes)?);
+        manifest.checked()
+    }
+
+    /// Checks the names, lengths and order of the shards and pages, and sets the offsets of the pages.
+    fn checked(mut self) -> Result<Manifest, ManifestError> {
+        let (mut count, mut last): (_, Option<&[u8]>) = (0, None);
+        for shard in &mut self.shards {
+            if !is_shard_name(&shard.file) {
+                return Err(ManifestError::Text {
+                    expected: "the name of a shard",
+                    found: shard.file.clone(),
+                });
             }
-            let shard = Shard {
-                file,
-                bytes,
-                positions,
-                live,
-                inline_pages,
-                pages: 0..0,
+            let expected = shard.page_bytes();
+            let Some(mut start) = shard.bytes.checked_sub(expected) else {
+                return Err(ManifestError::ShardLength {
+                    file: shard.file.clone(),
+                    expected,
+                    found: shard.bytes,
+                });
             };
-            manifest.add(shard, &lengths)?;
-        }
-        Ok(manifest)
-    }
-
-    fn read_shard(&mut self, json: &mut JsonReader<'_>) -> Result<(), ManifestError> {
-        let mut shard = Shard {
-            file: String::new(),
-            bytes: 0,
-            positions: 0,
-            live: None,
-            inline_pages: Vec::new(),
-            pages: 0..0,
-        };
-        let mut lengths = Vec::new();
-        json.object(&mut |json, name| {
-            match name {
-                "file" => shard.file = json.text()?.into_owned(),
-                "bytes" => shard.bytes = json.number()?,
-                "positions" => shard.positions = json.number()?,
-                "live" => shard.live = Some(json.number()?),
-                "pages" => json.array(&mut |json| {
-                    let mut page = (None, None, None);
-                    json.array(&mut |json| {
-                        match page {
-                            (None, ..) => page.0 = Some(parse_separator(&json.text()?)?),
-                            (_, None, _) => page.1 = Some(json.number()?),
-                            (.., None) => page.2 = Some(parse_hash(&json.text()?)?),
-                            _ => return Err(ManifestError::PageItems),
-                        }
-                        Ok(())
-                    })?;
-                    let (Some(separator), Some(length), Some(hash)) = page else {
-                        return Err(ManifestError::PageItems);
-                    };
-                    self.pages.push(self.shards.len(), &separator, hash)?;
-                    lengths.push(page_length(length)?);
-                    Ok(())
-                })?,
-                "carried" => {
-                    shard.inline_pages =
-                        digits::from_base64(&json.text()?).ok_or(ManifestError::Base64)?
-                }
-                _ => json.skip()?,
+            let inline = shard.inline_pages.len();
+            if inline > 0 && inline as u64 != expected {
+                return Err(ManifestError::InlinePages {
+                    file: shard.file.clone(),
+                    expected,
+                    found: inline,
+                });
             }
-            Ok(())
-        })?;
-        self.add(shard, &lengths)
-    }
-
-    /// Adds a shard, whose pages are the last `lengths.len()` pages that were added.
-    fn add(&mut self, shard: Shard, lengths: &[u32]) -> Result<(), ManifestError> {
-        let Shard {
-            file,
-            bytes,
-            inline_pages,
-            ..
-        } = &shard;
-        let (file, bytes) = (|| file.clone(), *bytes);
-        if !is_shard_name(&shard.file) {
-            return Err(ManifestError::ShardName { found: file() });
+            for page in &mut shard.pages {
+                if page.bytes == 0 || page.bytes > Page::MAX_BYTES as u64 {
+                    return Err(ManifestError::PageLength { found: page.bytes });
+                }
+                let separator = &page.separator[..];
+                if last.map_or(!separator.is_empty(), |last| last >= separator) {
+                    return Err(ManifestError::Order { page: count });
+                }
+                count += 1;
+                page.start = start;
+                start += page.bytes;
+                last = Some(&page.separator);
+            }
         }
-        let page_bytes = lengths.iter().map(|&length| u64::from(length)).sum();
-        let Some(mut start) = bytes.checked_sub(page_bytes) else {
-            return Err(ManifestError::ShardLength {
-                file: file(),
-                expected: page_bytes,
-                found: bytes,
-            });
-        };
-        if !inline_pages.is_empty() && inline_pages.len() as u64 != page_bytes {
-            return Err(ManifestError::InlinePages {
-                file: file(),
-                expected: page_bytes,
-                found: inline_pages.len(),
-            });
-        }
-        let pages = self.pages.locations.len() - lengths.len()..self.pages.locations.len();
-        for (location, &length) in self.pages.locations[pages.clone()].iter_mut().zip(lengths) {
-            location.start = start;
-            start += u64::from(length);
-        }
-        self.shards.push(Shard { pages, ..shard });
-        Ok(())
+        Ok(self)
     }
 
     /// Returns the manifest as a file.
@@ -359,52 +283,10 @@ impl Manifest {
             format: u64,
             records: &'static str,
             positions: u64,
-            totals: BTreeMap<&'a str, u64>,
-            info: BTreeMap<&'a str, &'a str>,
-            shards: Vec<ShardBody<'a>>,
+            totals: BTreeMap<&'a String, u64>,
+            info: BTreeMap<&'a String, &'a String>,
+            shards: &'a [Shard],
         }
-        #[derive(serde::Serialize)]
-        struct ShardBody<'a> {
-            file: &'a str,
-            bytes: u64,
-            positions: u64,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            live: Option<u64>,
-            pages: Vec<(String, usize, String)>,
-            #[serde(skip_serializing_if = "String::is_empty")]
-            carried: String,
-        }
-        let shards = (0..self.shards.len()).map(|n| {
-            let Shard {
-                file,
-                bytes,
-                positions,
-                live,
-                inline_pages,
-                ..
-            } = &self.shards[n];
-            let hashes = self.pages.locations[self.shards[n].pages.clone()]
-                .iter()
-                .map(|location| location.hash);
-            let pages = self.pages_of(n).zip(hashes);
-            let pages = pages.map(|(page, hash)| {
-                (
-                    digits::hex(&page.keys.from),
-                    page.len(),
-                    digits::base64(&hash.to_bytes()),
-                )
-            });
-            let pages = pages.collect();
-            let carried = digits::base64(inline_pages);
-            ShardBody {
-                file,
-                bytes: *bytes,
-                positions: *positions,
-                live: *live,
-                pages,
-                carried,
-            }
-        });
         let body = Body {
             format: Manifest::FORMAT,
             records: R::KIND,
@@ -412,14 +294,10 @@ impl Manifest {
             totals: self
                 .totals
                 .iter()
-                .map(|(name, total)| (name.as_str(), *total))
+                .map(|(name, total)| (name, *total))
                 .collect(),
-            info: self
-                .info
-                .iter()
-                .map(|(name, text)| (name.as_str(), text.as_str()))
-                .collect(),
-            shards: shards.collect(),
+            info: self.info.iter().map(|(name, text)| (name, text)).collect(),
+            shards: &self.shards,
         };
         let mut text = serde_json::to_string(&body)?;
         // The closing brace gives way to the checksum.
@@ -434,90 +312,68 @@ impl Manifest {
         &self.shards
     }
 
-    /// Returns the page that lists the block of `key`.
-    pub fn page_of(&self, key: &Key) -> Option<Chunk> {
-        self.number_of(key.as_bytes()).map(|n| self.page(n))
-    }
-
     /// Returns the page that lists the block of `key`, with its hash.
-    pub fn page_and_hash_of(&self, key: &Key) -> Option<(Chunk, ContentHash)> {
-        self.number_of(key.as_bytes())
-            .map(|n| (self.page(n), self.pages.locations[n].hash))
+    pub fn page_of(&self, key: &Key) -> Option<(Chunk, ContentHash)> {
+        let (shard, page) = self.place_of(key.as_bytes())?;
+        let hash = self.shards[shard].pages[page].hash;
+        Some((self.page_of_shard(shard, page)?, hash))
     }
 
-    /// Returns the number of the last page whose separator is not above `key`.
-    fn number_of(&self, key: &[u8]) -> Option<usize> {
-        let (mut low, mut high) = (0, self.pages.locations.len());
-        while low < high {
-            let middle = low.midpoint(high);
-            if self.pages.separator(middle) <= key {
-                low = middle + 1
-            } else {
-                high = middle
-            }
-        }
-        low.checked_sub(1)
-    }
-
-    fn page(&self, n: usize) -> Chunk {
-        let PageLocation { shard, start, .. } = self.pages.locations[n];
-        let shard = &self.shards[shard as usize];
-        let next = self.pages.locations.get(n + 1);
-        let end = if n + 1 < shard.pages.end {
-            next.map_or(shard.bytes, |next| next.start)
-        } else {
-            shard.bytes
-        };
-        let keys = KeyRange {
-            from: self.pages.separator(n).to_vec(),
-            until: next.map(|_| self.pages.separator(n + 1).to_vec()),
-        };
-        Chunk {
-            file: shard.file.clone(),
-            range: start..end,
-            keys,
-        }
+    /// Returns the numbers of a shard and of its page, the last whose separator is not above `key`.
+    fn place_of(&self, key: &[u8]) -> Option<(usize, usize)> {
+        let is_before = |page: &ListedPage| *page.separator <= *key;
+        let shard = self
+            .shards
+            .iter()
+            .rposition(|shard| shard.pages.first().is_some_and(is_before))?;
+        let pages = self.shards[shard].pages.partition_point(is_before);
+        Some((shard, pages - 1))
     }
 
     /// Returns all pages in ascending order of keys.
-    pub fn pages(&self) -> impl ExactSizeIterator<Item = Chunk> + '_ {
-        (0..self.pages.locations.len()).map(|n| self.page(n))
+    pub fn pages(&self) -> impl Iterator<Item = Chunk> + '_ {
+        (0..self.shards.len()).flat_map(|shard| self.pages_of(shard))
     }
 
     /// Returns the pages of the shard with this number.
-    pub fn pages_of(&self, shard: usize) -> impl ExactSizeIterator<Item = Chunk> + '_ {
-        self.shards[shard].pages.clone().map(|n| self.page(n))
+    pub fn pages_of(&self, shard: usize) -> impl Iterator<Item = Chunk> + '_ {
+        (0..).map_while(move |n| self.page_of_shard(shard, n))
     }
 
     /// Returns page `n` of a shard.
     pub fn page_of_shard(&self, shard: usize, n: usize) -> Option<Chunk> {
-        let pages = &self.shards.get(shard)?.pages;
-        pages
-            .start
-            .checked_add(n)
-            .filter(|n| *n < pages.end)
-            .map(|n| self.page(n))
+        let (shard, later) = self.shards.get(shard..)?.split_first()?;
+        let page = shard.pages.get(n)?;
+        let next = shard.pages.get(n + 1);
+        let next = next.or_else(|| later.iter().find_map(|shard| shard.pages.first()));
+        let keys = KeyRange {
+            from: page.separator.clone(),
+            until: next.map(|next| next.separator.clone()),
+        };
+        Some(Chunk {
+            file: shard.file.clone(),
+            range: page.start..page.start + page.bytes,
+            keys,
+        })
+    }
+
+    /// Returns the shard and the page that a chunk stands for; `None` if the manifest does not list it.
+    fn listed(&self, chunk: &Chunk) -> Option<(&Shard, &ListedPage)> {
+        let (shard, page) = self.place_of(&chunk.keys.from)?;
+        let (shard, page) = (&self.shards[shard], &self.shards[shard].pages[page]);
+        (shard.file == chunk.file && page.start == chunk.range.start).then_some((shard, page))
     }
 
     /// Returns the hash of a page; `None` if the manifest does not list the page.
     pub fn hash_of(&self, page: &Chunk) -> Option<ContentHash> {
-        let location = self.pages.locations.get(self.number_of(&page.keys.from)?)?;
-        let is_it = location.start == page.range.start
-            && self.shards.get(location.shard as usize)?.file == page.file;
-        is_it.then_some(location.hash)
+        self.listed(page).map(|(_, page)| page.hash)
     }
 
     /// Returns the bytes of an inline page, not checked; `None` if there are no inline pages.
     pub fn inline_page(&self, page: &Chunk) -> Option<&[u8]> {
-        let location = self.pages.locations.get(self.number_of(&page.keys.from)?)?;
-        let shard = self.shards.get(location.shard as usize)?;
-        let is_inline = shard.file == page.file && !shard.inline_pages.is_empty();
-        is_inline.then(|| {
-            page.within(
-                &shard.inline_pages,
-                shard.bytes.saturating_sub(shard.inline_pages.len() as u64),
-            )
-        })
+        let (shard, _) = self.listed(page)?;
+        let start = shard.bytes.saturating_sub(shard.inline_pages.len() as u64);
+        (!shard.inline_pages.is_empty()).then(|| page.within(&shard.inline_pages, start))
     }
 
     /// Returns the total of this name; 0 if there is no such total.
@@ -600,29 +456,40 @@ fn letters(bytes: &[u8]) -> String {
     bytes.iter().map(|&byte| char::from(byte)).collect()
 }
 
-/// Returns the length of a page, if a page can have it.
-fn page_length(length: u64) -> Result<u32, ManifestError> {
-    let fits = u32::try_from(length)
-        .ok()
-        .filter(|&length| length > 0 && length as usize <= Page::MAX_BYTES);
-    fits.ok_or(ManifestError::PageLength { found: length })
+impl Shard {
+    /// Returns the length of all pages, in bytes.
+    pub(super) fn page_bytes(&self) -> u64 {
+        let lengths = self.pages.iter().map(|page| page.bytes);
+        lengths.fold(0, u64::saturating_add)
+    }
 }
 
-/// Reads a separator, in hexadecimal.
-fn parse_separator(text: &str) -> Result<Vec<u8>, ManifestError> {
-    let separator = digits::from_hex(text.as_bytes());
-    let separator = separator.filter(|separator| separator.len() <= usize::from(u8::MAX));
-    separator.ok_or_else(|| ManifestError::Separator {
-        found: text.to_string(),
-    })
-}
-
-/// Reads a hash, in Base64.
-fn parse_hash(text: &str) -> Result<ContentHash, ManifestError> {
-    let hash = digits::from_base64(text)
-        .as_deref()
-        .and_then(ContentHash::from_bytes);
-    hash.ok_or_else(|| ManifestError::PageHash {
-        found: text.to_string(),
-    })
+fn read_shard(json: &mut JsonReader<'_>) -> Result<Shard, ManifestError> {
+    let mut shard = Shard::default();
+    json.object(&mut |json, name| {
+        match name {
+            "file" => shard.file = json.text()?.into_owned(),
+            "bytes" => shard.bytes = json.number()?,
+            "positions" => shard.positions = json.number()?,
+            "live" => shard.live = Some(json.number()?),
+            "pages" => json.array(&mut |json| {
+                json.expect(b'[', "array")?;
+                let separator = json.text()?.into_owned();
+                json.expect(b',', "comma")?;
+                let bytes = json.number()?;
+                json.expect(b',', "comma")?;
+                let hash = json.text()?.into_owned();
+                json.expect(b']', "end of list")?;
+                shard.pages.push((separator, bytes, hash).try_into()?);
+                Ok(())
+            })?,
+            "carried" => {
+                let pages = from_base64(&json.text()?);
+                shard.inline_pages = pages.ok_or_else(|| json.expected("Base64"))?
+            }
+            _ => json.skip()?,
+        }
+        Ok(())
+    })?;
+    Ok(shard)
 }

@@ -58,22 +58,12 @@ pub enum ManifestError {
         /// Maximum number of members.
         most: usize,
     },
-    /// A page does not consist of a separator, a length and a hash.
-    #[error("a page has a separator, a length and a hash, found more or less")]
-    PageItems,
-    /// The hash of a page is not 16 bytes in Base64.
-    #[error(
-        "{} is not the hash of a page, expected 16 bytes in Base64",
-        Quoted(found)
-    )]
-    PageHash {
+    /// A text is not a separator, a hash, or the name of a shard.
+    #[error("{} is not {expected}", Quoted(found))]
+    Text {
+        /// Description of the expected text.
+        expected: &'static str,
         /// The text.
-        found: String,
-    },
-    /// The separator of a page is not hexadecimal, or is too long.
-    #[error("{} is not a separator", Quoted(found))]
-    Separator {
-        /// The separator.
         found: String,
     },
     /// The separator of a page is not above that of the page before. The separator of the first page is empty.
@@ -88,12 +78,6 @@ pub enum ManifestError {
         /// Length in bytes.
         found: u64,
     },
-    /// The name of a shard is not that of its content.
-    #[error("{} is not the name of a shard", Quoted(found))]
-    ShardName {
-        /// The name.
-        found: String,
-    },
     /// The pages of a shard are longer than the shard.
     #[error("{file} of {found} bytes is shorter than its pages of {expected} bytes")]
     ShardLength {
@@ -104,9 +88,6 @@ pub enum ManifestError {
         /// Length of the shard in bytes.
         found: u64,
     },
-    /// Inline pages are not Base64.
-    #[error("inline pages are not Base64")]
-    Base64,
     /// The inline pages of a shard have another length than its pages.
     #[error("{found} bytes of inline pages of {file}, expected {expected}")]
     InlinePages {

@@ -40,10 +40,7 @@ pub use chunk::seal;
 pub use chunk::{Chunk, ChunkErrorKind, KeyRange, TableError};
 pub use columns::ColumnError;
 pub use hash::{ContentHash, HashList};
-pub use manifest::{Manifest, Shard};
-#[cfg(feature = "write")]
-#[doc(hidden)]
-pub use manifest::{WrittenPage, WrittenShard};
+pub use manifest::{ListedPage, Manifest, Shard};
 pub use manifest_error::ManifestError;
 pub use page::Page;
 pub(crate) use record::sealed::Sealed;
@@ -51,13 +48,11 @@ pub use record::{Record, RecordError};
 pub use shard_name::{SHARD_ENDING, is_shard_name, shard_name};
 #[cfg(feature = "write")]
 pub use write::{
-    BlockOrigin, CompleteTable, Cutter, EncodedBlock, ForeignFile, KeptShard, PartsError,
-    TableWriter, WriteError, WriterOptions, encode_block, page_blocks,
+    BlockOrigin, CompleteTable, Cutter, EncodedBlock, KeptShard, TableWriter, WriteError,
+    WriterOptions, encode_block, page_blocks,
 };
 #[cfg(feature = "write")]
 #[doc(hidden)]
 pub use write::{PREVIOUS, Part, encode_block_of, manifest_in, remove_abandoned, separator};
 
-#[cfg(feature = "write")]
-pub(crate) use columns::BitWriter;
-pub(crate) use columns::{Bits, Columns, Octaves, Values, unzigzag, zigzag};
+pub(crate) use columns::{Coder, Columns, Octaves, out_of_range, unzigzag, zigzag};

@@ -41,8 +41,8 @@ pub trait Record: sealed::Sealed + Sized + Send + Sync + 'static {
     }
 
     /// Writes the records of a block, in stored order, with the stored index of each record's parent. `step` returns
-    /// the origin and the target of the step from a record's parent (the rook's square for castling). The
-    /// codes of a `stored` record may be copied.
+    /// the origin and the target of the step from a record's parent (the rook's square for castling). `columns` are
+    /// those of the block. The codes of a `stored` record may be copied.
     ///
     /// # Errors
     ///
@@ -63,7 +63,7 @@ pub trait Record: sealed::Sealed + Sized + Send + Sync + 'static {
     /// Names of a manifest's totals, without the number of positions.
     const TOTALS: &'static [&'static str];
 
-    /// Decodes the numbers of all records of a block. Their columns begin at index `first`.
+    /// Decodes the numbers of all records of a block.
     ///
     /// # Errors
     ///
@@ -71,7 +71,6 @@ pub trait Record: sealed::Sealed + Sized + Send + Sync + 'static {
     #[doc(hidden)]
     fn decode_columns(
         columns: &Columns,
-        first: usize,
         turns: &[Color],
         parents: &[Option<u32>],
     ) -> Result<Self::BlockColumns, ColumnError>;
@@ -82,18 +81,9 @@ pub trait Record: sealed::Sealed + Sized + Send + Sync + 'static {
 
     /// Adds the counts of all records of a block to the totals of a manifest, and returns the weight of each record, for a
     /// cutter, by stored number.
-    ///
-    /// # Errors
-    ///
-    /// The columns are invalid.
     #[cfg(feature = "write")]
     #[doc(hidden)]
-    fn weights(
-        decoded: &Self::BlockColumns,
-        columns: &Columns,
-        first: usize,
-        totals: &mut [u64],
-    ) -> Result<Vec<usize>, ColumnError>;
+    fn weights(decoded: &Self::BlockColumns, totals: &mut [u64]) -> Vec<usize>;
 
     /// Reads the record of stored number `n`. `step` is as in `encode`.
     ///
@@ -104,7 +94,6 @@ pub trait Record: sealed::Sealed + Sized + Send + Sync + 'static {
     fn decode(
         decoded: &Self::BlockColumns,
         columns: &Columns,
-        first: usize,
         n: usize,
         position: Position,
         step: &dyn Fn(usize) -> (Square, Square),

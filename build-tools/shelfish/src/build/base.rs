@@ -386,8 +386,7 @@ impl<R: Record + Clone> BaseRecord<R> {
         }
         match &block.content {
             Content::Whole(whole, bytes) if count == block.record_weights.len() => {
-                let copy = whole.reuse(bytes.clone());
-                copy.map(Some).map_err(|error| block.error(error))
+                Ok(Some(whole.reuse(bytes.clone())))
             }
             _ => Ok(None),
         }

@@ -81,12 +81,13 @@ fn write_table<K: Kind>(
     let work = Work::positions("writing", &positions, Some(total));
     let progress = Progress::start(work, options.quiet);
 
-    let writer_options = WriterOptions::default()
-        .with_shard_bytes(options.shard_bytes)
-        .with_page_blocks(content.page_blocks)
-        .with_inline_page_bytes(options.inline_page_bytes)
-        .with_info(std::mem::take(&mut content.info))
-        .with_kept(std::mem::take(&mut content.kept));
+    let writer_options = WriterOptions {
+        shard_bytes: options.shard_bytes,
+        page_blocks: content.page_blocks,
+        inline_page_bytes: options.inline_page_bytes,
+        info: std::mem::take(&mut content.info),
+        kept: std::mem::take(&mut content.kept),
+    };
     let mut writer =
         TableWriter::<K::Record>::create(&options.out, workspace.dir(), writer_options);
     let (min_bytes, max_bytes) = (content.min_bytes, options.max_bytes.unwrap_or(u64::MAX));
@@ -114,7 +115,7 @@ fn write_table<K: Kind>(
         let positions = positions.fetch_add(block.positions, Relaxed) + block.positions;
         let bytes = writer.bytes();
         if bytes > max_bytes {
-            writer.discard()?;
+            writer.complete()?.discard()?;
             return Err(BuildError::TooLarge {
                 max_bytes,
                 bytes,

@@ -398,7 +398,10 @@ fn write<R: Record>(
         let (done, count) = (Arc::new(AtomicU64::new(0)), walk.plies_of.len());
         let work = Work::positions("writing", &done, Some(count as u64));
         let _progress = Progress::start(work, false);
-        let options = WriterOptions::default().with_info(info.clone());
+        let options = WriterOptions {
+            info: info.clone(),
+            ..WriterOptions::default()
+        };
         let mut writer = TableWriter::<R>::create(&args.out, workspace.dir(), options);
         let encode =
             |block: Result<Vec<R>, BoxError>| -> Result<_, BoxError> { Ok(encode_block(&block?)?) };
@@ -410,7 +413,7 @@ fn write<R: Record>(
         let bytes = writer.bytes_at_most();
         match args.max_size {
             Some(room) if bytes > room => {
-                writer.discard()?;
+                writer.complete()?.discard()?;
                 let share = room as f64 / bytes as f64;
                 match ((count as f64 * share * 0.98) as usize).min(count - 1) {
                     0 => return Err(ExtractError::NoRoom { room }.into()),

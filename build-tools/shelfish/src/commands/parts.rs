@@ -330,9 +330,11 @@ fn plan(args: &PlanArgs) -> Result<(), BoxError> {
     let (parts, found) = (args.parts as usize, sample.known.len());
     let boundaries =
         boundaries(&sample.weights(), parts).ok_or(PartsError::Few { parts, found })?;
-    let options = WriterOptions::default()
-        .with_shard_bytes(args.files.shard_size)
-        .with_inline_page_bytes(args.files.inline_pages as usize);
+    let options = WriterOptions {
+        shard_bytes: args.files.shard_size,
+        inline_page_bytes: args.files.inline_pages as usize,
+        ..WriterOptions::default()
+    };
     let plan = Plan::new(boundaries, sample.positions(), selection, &options);
     let text = serde_json::to_string_pretty(&plan)? + "\n";
     match &args.out {

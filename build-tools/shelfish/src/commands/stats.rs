@@ -71,7 +71,7 @@ pub fn run(args: Args) -> Outcome {
         info: manifest.info.iter().cloned().collect(),
         bytes: manifest.bytes(),
         shards: manifest.shards().len(),
-        pages: manifest.pages().len(),
+        pages: manifest.pages().count(),
         page_bytes: manifest.pages().map(|page| page.len() as u64).sum(),
         replaced_bytes: manifest
             .shards()

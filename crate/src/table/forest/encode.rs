@@ -28,7 +28,7 @@ pub(crate) fn encode(
     nodes: &[Node],
     is_preferred: &dyn Fn(usize, Square, Square) -> bool,
     columns: &mut [Vec<u8>],
-) -> Written {
+) -> Result<Written, ColumnError> {
     let steps = steps_between(nodes, is_preferred);
     let mut has_parent = vec![false; nodes.len()];
     for step in steps.iter().flatten() {
@@ -36,7 +36,8 @@ pub(crate) fn encode(
     }
     let mut written = Written::default();
     let mut stored = vec![false; nodes.len()];
-    let mut roots = RootWriter::default();
+    let mut last_root = LastRoot::default();
+    let mut coder = Coder::writer(columns);
     // First the positions that no step reaches, then those that only cycles of steps reach.
     let first = (0..nodes.len()).filter(|&n| !has_parent[n]);
     let rest = (0..nodes.len()).filter(|&n| has_parent[n]);
@@ -45,8 +46,8 @@ pub(crate) fn encode(
             continue;
         }
         stored[root] = true;
-        columns[LINK].push(0);
-        roots.push(&nodes[root], columns);
+        coder.byte(LINK, 0)?;
+        last_root.code(&mut coder, Some(&nodes[root]))?;
         written.order.push(root as u32);
         written.parents.push(None);
         written.steps.push(NO_STEP);
@@ -59,9 +60,9 @@ pub(crate) fn encode(
                 // A link reaches at most 254 positions up the path; a position further away becomes a root.
                 Some(step) if up < u8::MAX => {
                     stored[step.child as usize] = true;
-                    columns[LINK].push(up);
-                    columns[STEP_PIECE].push(step.piece);
-                    columns[STEP_TARGET].push(step.target);
+                    coder.byte(LINK, up)?;
+                    coder.byte(STEP_PIECE, step.piece)?;
+                    coder.byte(STEP_TARGET, step.target)?;
                     written.order.push(step.child);
                     written.parents.push(Some(parent));
                     written.steps.push(step.squares);
@@ -78,7 +79,7 @@ pub(crate) fn encode(
             }
         }
     }
-    written
+    Ok(written)
 }
 
 fn steps_between(
@@ -243,83 +244,5 @@ impl Index<'_> {
             at = (at + 1) & (self.slots.len() - 1);
         }
         None
-    }
-}
-
-#[derive(Default)]
-struct RootWriter {
-    files: [u16; 8],
-    counts: [u8; 8],
-    squares: [Vec<Square>; 10],
-}
-
-impl RootWriter {
-    fn push(&mut self, node: &Node, columns: &mut [Vec<u8>]) {
-        let corners = CORNERS
-            .iter()
-            .filter(|(_, corner)| node.castling_rights.contains(*corner));
-        let (mut flags, standard) = corners
-            .fold((0, Bitboard::EMPTY), |(flags, rights), (flag, corner)| {
-                (flags | flag, rights.with(*corner))
-            });
-        if node.turn.is_black() {
-            flags |= BLACK_TO_MOVE;
-        }
-        if standard != node.castling_rights {
-            flags |= OTHER_RIGHTS;
-            columns[FLAGS_EXTRA].push(node.castling_rights.0 as u8);
-            columns[FLAGS_EXTRA].push((node.castling_rights.0 >> 56) as u8);
-        }
-        if let Some(square) = node.ep_square {
-            flags |= EN_PASSANT;
-            columns[FLAGS_EXTRA].push(square.file() as u8);
-        }
-        columns[FLAGS].push(flags);
-
-        let mut changed = 0;
-        for (n, file) in FILES.into_iter().enumerate() {
-            let code = file_code(&node.board, file);
-            if code != self.files[n] {
-                changed |= 1 << n;
-                columns[PAWN_CODES].push(code as u8);
-                columns[PAWN_CODES_HIGH].push((code >> 8) as u8);
-                self.files[n] = code;
-            }
-        }
-        columns[PAWN_FILES].push(changed);
-        let mut changed = 0;
-        for (n, kind) in KINDS.into_iter().enumerate() {
-            let count = node.board.by_piece(kind).count() as u8;
-            if count != self.counts[n] {
-                changed |= 1 << n;
-                columns[MATERIAL_COUNTS].push(count);
-                self.counts[n] = count;
-            }
-        }
-        columns[MATERIAL_KINDS].push(changed);
-        for (n, kind) in ROOT_KINDS.into_iter().enumerate() {
-            let squares = node.board.by_piece(kind);
-            write_squares(
-                squares,
-                kind.color,
-                &mut self.squares[n],
-                &mut columns[SQUARES + n / 2],
-            );
-        }
-    }
-}
-
-fn write_squares(squares: Bitboard, color: Color, last: &mut Vec<Square>, column: &mut Vec<u8>) {
-    for (n, square) in squares.into_iter().enumerate() {
-        let same = last.get(n) == Some(&square);
-        column.push(if same {
-            0
-        } else {
-            relative_square(square, color) as u8 + 1
-        });
-        match last.get_mut(n) {
-            Some(last) => *last = square,
-            None => last.push(square),
-        }
     }
 }

@@ -6,7 +6,7 @@ mod part;
 mod shard;
 
 pub use cutter::Cutter;
-pub use error::{ForeignFile, PartsError, WriteError};
+pub use error::WriteError;
 pub use part::Part;
 pub use shard::{
     CompleteTable, KeptShard, PREVIOUS, TableWriter, WriterOptions, manifest_in, page_blocks,
@@ -82,17 +82,6 @@ pub fn encode_block_of<R: Record>(
         .map(|record| Node::new(record.position().chess()))
         .collect();
     let mut columns = vec![Vec::new(); forest::COLUMNS + R::COLUMNS];
-    let is_preferred = |n: usize, from, to| records[n].has_step(from, to);
-    let Written {
-        order,
-        parents,
-        steps,
-    } = forest::encode(&nodes, &is_preferred, &mut columns);
-    let in_order: Vec<&R> = order.iter().map(|&n| &records[n as usize]).collect();
-    let stored: Vec<_> = order
-        .iter()
-        .map(|&n| stored.get(n as usize).and_then(Option::as_ref))
-        .collect();
     let error_of = |error| {
         let fen = |record: Option<&R>| {
             record.map_or_else(String::new, |record| record.position().to_string())
@@ -103,14 +92,18 @@ pub fn encode_block_of<R: Record>(
             error,
         }
     };
-    R::encode(
-        &in_order,
-        &stored,
-        &parents,
-        &|n| steps[n],
-        &mut columns[forest::COLUMNS..],
-    )
-    .map_err(error_of)?;
+    let is_preferred = |n: usize, from, to| records[n].has_step(from, to);
+    let Written {
+        order,
+        parents,
+        steps,
+    } = forest::encode(&nodes, &is_preferred, &mut columns).map_err(error_of)?;
+    let in_order: Vec<&R> = order.iter().map(|&n| &records[n as usize]).collect();
+    let stored: Vec<_> = order
+        .iter()
+        .map(|&n| stored.get(n as usize).and_then(Option::as_ref))
+        .collect();
+    R::encode(&in_order, &stored, &parents, &|n| steps[n], &mut columns).map_err(error_of)?;
     let least = columns.len() - R::OPTIONAL_COLUMNS;
     if columns[least..].iter().all(Vec::is_empty) {
         columns.truncate(least);

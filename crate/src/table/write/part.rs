@@ -1,8 +1,7 @@
 //! Parts of a table, which are written apart, on machines that know nothing of each other, and become one table by a manifest.
 
-use super::{PartsError, WriteError, WriterOptions};
-use crate::table::manifest::WrittenShard;
-use crate::table::{Manifest, ManifestError, Record};
+use super::{WriteError, WriterOptions};
+use crate::table::{Manifest, ManifestError, Record, Shard};
 
 /// The shards of a range of keys, for the manifest.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -13,7 +12,7 @@ pub struct Part {
     /// The totals of its records, in the order of [`Record::TOTALS`].
     pub totals: Vec<u64>,
     /// Its shards in ascending order of keys.
-    pub shards: Vec<WrittenShard>,
+    pub shards: Vec<Shard>,
 }
 
 impl Part {
@@ -26,65 +25,29 @@ impl Part {
         parts: impl IntoIterator<Item = Part>,
         options: &WriterOptions,
     ) -> Result<Manifest, WriteError> {
-        let (mut positions, mut totals, mut shards) =
-            (0u64, vec![0u64; R::TOTALS.len()], Vec::new());
+        let (mut positions, mut shards) = (0u64, Vec::new());
+        let names = R::TOTALS.iter().map(|name| (*name).to_string());
+        let mut totals: Vec<(String, u64)> = names.map(|name| (name, 0)).collect();
         for part in parts {
-            if part.totals.len() != totals.len() {
-                let (found, expected) = (part.totals.len(), totals.len());
-                return Err(PartsError::Totals { expected, found }.into());
-            }
-            let sum = positions.checked_add(part.positions);
-            positions = sum.ok_or(PartsError::TooMany)?;
-            for (total, more) in totals.iter_mut().zip(part.totals) {
-                *total = total.checked_add(more).ok_or(PartsError::TooMany)?;
+            positions = positions.saturating_add(part.positions);
+            for ((_, total), more) in totals.iter_mut().zip(part.totals) {
+                *total = total.saturating_add(more);
             }
             shards.extend(part.shards);
         }
-        let mut pages = shards.iter().flat_map(|shard| &shard.pages);
-        if let Some(page) = pages.next().filter(|page| !page.separator.is_empty()) {
-            let found = page.separator.clone();
-            return Err(PartsError::Beginning { found }.into());
+        match shards.iter().find_map(|shard: &Shard| shard.pages.first()) {
+            None => return Err(WriteError::Empty),
+            Some(page) if !page.separator.is_empty() => return Err(WriteError::Beginning),
+            Some(_) => {}
         }
-        if shards.iter().all(|shard| shard.pages.is_empty()) {
-            return Err(WriteError::Empty);
-        }
-        let page_bytes = |shard: &WrittenShard| {
-            shard
-                .pages
-                .iter()
-                .fold(0u64, |sum, page| sum.saturating_add(page.bytes))
-        };
-        let inline = shards
-            .iter()
-            .fold(0u64, |sum, shard| sum.saturating_add(page_bytes(shard)));
-        if inline > options.inline_page_bytes as u64 {
+        let pages = shards.iter().map(Shard::page_bytes);
+        if pages.fold(0, u64::saturating_add) > options.inline_page_bytes as u64 {
             shards
                 .iter_mut()
                 .for_each(|shard| shard.inline_pages.clear());
-        } else if let Some(shard) = shards
-            .iter()
-            .find(|shard| shard.inline_pages.len() as u64 != page_bytes(shard))
-        {
-            let (expected, found) = (page_bytes(shard), shard.inline_pages.len());
-            let shard = shard.file.clone();
-            return Err(PartsError::InlinePages {
-                shard,
-                expected,
-                found,
-            }
-            .into());
         }
-        let totals = R::TOTALS
-            .iter()
-            .map(|name| (*name).to_string())
-            .zip(totals)
-            .collect();
-        let manifest = Manifest::new(
-            positions,
-            totals,
-            options.info.clone().into_iter().collect(),
-            shards,
-        )?;
+        let info = options.info.clone().into_iter().collect();
+        let manifest = Manifest::new(positions, totals, info, shards)?;
         let found = manifest.to_bytes::<R>()?.len();
         if found > Manifest::MAX_BYTES {
             return Err(ManifestError::TooLarge { found }.into());

@@ -2,23 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, BufWriter, ErrorKind, Read, Write};
+use std::io::{BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 use twox_hash::XxHash64;
 
-use super::{Cutter, EncodedBlock, ForeignFile, LEVEL, Part, WriteError};
+use super::{Cutter, EncodedBlock, LEVEL, Part, WriteError};
 use crate::position::Key;
-use crate::setters::setters;
-use crate::table::manifest::{WrittenPage, WrittenShard};
 use crate::table::page::PlacedBlock;
 use crate::table::shard_name::{hash_in, shard_name};
-use crate::table::{ContentHash, Manifest, Record, Shard, page};
+use crate::table::{ContentHash, ListedPage, Manifest, Record, Shard, page};
 
 /// Options of a [`TableWriter`].
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct WriterOptions {
     /// About how many bytes a shard has; default 64 MiB.
     pub shard_bytes: u64,
@@ -54,16 +51,6 @@ impl Default for WriterOptions {
     }
 }
 
-setters! {
-    WriterOptions {
-        with_shard_bytes => shard_bytes: u64,
-        with_page_blocks => page_blocks: usize,
-        with_inline_page_bytes => inline_page_bytes: usize,
-        with_info => info: BTreeMap<String, String>,
-        with_kept => kept: Vec<KeptShard>,
-    }
-}
-
 /// Returns how many blocks a page should have, from the number of positions of the table.
 ///
 /// A game touches fewer bytes of small pages, but the manifest lists all pages. Pages have 1,024 blocks up to a billion positions,
@@ -83,15 +70,6 @@ pub const fn page_blocks(positions: u64) -> usize {
     }
 }
 
-/// The blocks of a kept shard that are still in use.
-#[derive(Clone, Debug, Default)]
-struct Live {
-    bytes: u64,
-    positions: u64,
-    /// End of the last block.
-    end: u64,
-}
-
 /// Writes shards into a scratch folder; [`TableWriter::finish`] publishes them.
 #[derive(Debug)]
 pub struct TableWriter<R: Record> {
@@ -99,9 +77,9 @@ pub struct TableWriter<R: Record> {
     scratch: PathBuf,
     options: WriterOptions,
     open: Option<OpenShard>,
-    /// The blocks in use of each kept shard.
-    live: Vec<Live>,
-    shards: Vec<WrittenShard>,
+    /// The kept shards, each with the end of its last block in use.
+    kept: Vec<(Shard, u64)>,
+    shards: Vec<Shard>,
     last: Option<Key>,
     /// Start of the part whose first block comes next.
     from: Option<Vec<u8>>,
@@ -129,7 +107,7 @@ impl<R: Record> TableWriter<R> {
         TableWriter {
             dir: dir.to_owned(),
             scratch: scratch.to_owned(),
-            live: vec![Live::default(); options.kept.len()],
+            kept: options.kept.iter().map(kept_shard).collect(),
             options,
             open: None,
             shards: Vec::new(),
@@ -191,23 +169,18 @@ impl<R: Record> TableWriter<R> {
         };
         let (length, hash) = (block.bytes.len() as u64, ContentHash::of(&block.bytes));
         let kept = block.origin.as_ref().and_then(|origin| {
-            let n = self
-                .options
-                .kept
-                .iter()
-                .position(|kept| kept.file == origin.file)?;
             // Pages list the blocks of a file in ascending order. A hostile base may have another order.
-            let live = self
-                .live
-                .get_mut(n)
-                .filter(|live| live.end <= origin.start)?;
-            Some((live, hash_in(&origin.file)?, origin.start))
+            let kept = self
+                .kept
+                .iter_mut()
+                .find(|(kept, end)| kept.file == origin.file && *end <= origin.start)?;
+            Some((kept, hash_in(&origin.file)?, origin.start))
         });
         let (file, start) = match kept {
-            Some((live, file, start)) => {
-                live.bytes += length;
-                live.positions += block.positions;
-                live.end = start.saturating_add(length);
+            Some(((kept, end), file, start)) => {
+                kept.live = kept.live.map(|live| live + length);
+                kept.positions += block.positions;
+                *end = start.saturating_add(length);
                 (Some(file), start)
             }
             None => {
@@ -249,10 +222,11 @@ impl<R: Record> TableWriter<R> {
                 .into_iter()
                 .next()
                 .map_or_else(Vec::new, |first| first.separator);
-            pages.push(WrittenPage {
+            pages.push(ListedPage {
                 separator,
                 bytes: bytes.len() as u64,
                 hash: ContentHash::of(&bytes),
+                start: 0,
             });
             lists.extend_from_slice(&list);
             page_bytes.extend_from_slice(&bytes);
@@ -267,7 +241,7 @@ impl<R: Record> TableWriter<R> {
         let name = shard_name(&shard.hash.finalize());
         let path = self.scratch.join(&name);
         fs::rename(&shard.path, &path).map_err(io(&shard.path))?;
-        self.shards.push(WrittenShard {
+        self.shards.push(Shard {
             file: name,
             bytes: shard.bytes,
             positions: shard.positions,
@@ -306,42 +280,14 @@ impl<R: Record> TableWriter<R> {
         if let Some(shard) = self.open.take() {
             self.close(shard)?;
         }
-        let kept = self
-            .options
-            .kept
-            .into_iter()
-            .zip(self.live)
-            .filter(|(_, live)| live.bytes > 0);
-        let kept = kept.map(|(KeptShard { file, bytes }, live)| WrittenShard {
-            file,
-            bytes,
-            positions: live.positions,
-            live: Some(live.bytes),
-            pages: Vec::new(),
-            inline_pages: Vec::new(),
-        });
+        let kept = self.kept.into_iter().map(|(kept, _)| kept);
+        let kept = kept.filter(|kept| kept.live != Some(0));
         let shards = kept.chain(self.shards).collect();
         Ok(Part {
             positions: self.positions,
             totals: self.totals,
             shards,
         })
-    }
-
-    /// Gives the table up: removes its shards from the scratch folder.
-    ///
-    /// # Errors
-    ///
-    /// A file that cannot be removed.
-    pub fn discard(self) -> Result<(), WriteError> {
-        let closed = self
-            .shards
-            .iter()
-            .map(|shard| self.scratch.join(&shard.file));
-        for path in self.open.map(|shard| shard.path).into_iter().chain(closed) {
-            fs::remove_file(&path).map_err(io(&path))?;
-        }
-        Ok(())
     }
 
     /// Completes the table and publishes it, see [`CompleteTable::publish`].
@@ -421,9 +367,6 @@ impl<R: Record> CompleteTable<R> {
     /// Returns an error if another file has the name of a table's file, or a file cannot be written.
     pub fn publish(self) -> Result<Manifest, WriteError> {
         let before = manifest_in::<R>(&self.dir)?;
-        for shard in self.written() {
-            check_free(&self.dir.join(&shard.file), before.as_ref())?;
-        }
         let written: Vec<String> = self.written().map(|shard| shard.file.clone()).collect();
         let CompleteTable {
             dir,
@@ -454,12 +397,12 @@ impl<R: Record> CompleteTable<R> {
             sync_folder(&dir).map_err(io(&dir))
         };
         if let Err(error) = publish() {
-            remove_superseded(&dir, &manifest, before.as_ref());
+            remove_abandoned(&dir, &manifest, before.as_ref());
             return Err(error);
         }
         // The table is published even if old shards cannot be removed.
         if let Some(before) = before {
-            remove_superseded(&dir, &before, Some(&manifest));
+            remove_abandoned(&dir, &before, Some(&manifest));
         }
         Ok(manifest)
     }
@@ -475,107 +418,44 @@ pub const PREVIOUS: &str = "previous.json";
 /// Returns an error if the file of that name is not the manifest of such a table, and must not be overwritten.
 pub fn manifest_in<R: Record>(dir: &Path) -> Result<Option<Manifest>, WriteError> {
     let path = dir.join(Manifest::FILE);
-    let in_the_way = |reason| WriteError::InTheWay {
-        path: path.clone(),
-        reason,
-    };
-    match fs::symlink_metadata(&path) {
+    let mut bytes = Vec::new();
+    let read = File::open(&path).and_then(|file| {
+        file.take(Manifest::MAX_BYTES as u64 + 1)
+            .read_to_end(&mut bytes)
+    });
+    match read {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(io(&path)(error)),
-        Ok(metadata) if !metadata.is_file() => Err(in_the_way(ForeignFile::NotPlain)),
-        Ok(_) => {
-            let mut bytes = Vec::new();
-            let file = File::open(&path).map_err(io(&path))?;
-            file.take(Manifest::MAX_BYTES as u64 + 1)
-                .read_to_end(&mut bytes)
-                .map_err(io(&path))?;
-            Manifest::parse::<R>(&bytes)
-                .map(Some)
-                .map_err(|error| in_the_way(ForeignFile::Manifest(error)))
-        }
+        Ok(_) => Manifest::parse::<R>(&bytes)
+            .map(Some)
+            .map_err(|error| WriteError::InTheWay { path, error }),
     }
 }
 
-/// Checks that a shard may be moved to `path`: that nothing is there, or a shard of the table before, or the same file.
-fn check_free(path: &Path, before: Option<&Manifest>) -> Result<(), WriteError> {
-    let in_the_way = |reason| WriteError::InTheWay {
-        path: path.to_owned(),
-        reason,
-    };
-    match fs::symlink_metadata(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(io(path)(error)),
-        Ok(metadata) if !metadata.is_file() => Err(in_the_way(ForeignFile::NotPlain)),
-        Ok(_) => {
-            let name = path
-                .file_name()
-                .and_then(|name| name.to_str())
-                .unwrap_or_default();
-            let is_ours =
-                before.is_some_and(|before| before.shards().iter().any(|shard| shard.file == name));
-            if is_ours {
-                return Ok(());
-            }
-            let expected = hash_of(path).map_err(io(path))?;
-            if expected == name {
-                Ok(())
-            } else {
-                Err(in_the_way(ForeignFile::Content { expected }))
-            }
-        }
-    }
-}
-
-/// Removes the shards that a writer which died had moved into a folder: those that its manifest `left` names and `kept`
-/// does not. A file by such a name with other content is left alone. Files that cannot be removed are ignored.
-pub fn remove_abandoned(dir: &Path, left: &Manifest, kept: Option<&Manifest>) {
-    remove(dir, left, kept, |path, name| {
-        hash_of(path).is_ok_and(|found| found == name)
-    });
-}
-
-/// Removes the shards of the table before, `old`, that `kept` does not have from its folder.
-fn remove_superseded(dir: &Path, old: &Manifest, kept: Option<&Manifest>) {
-    remove(dir, old, kept, |_, _| true);
-}
-
-fn remove(
-    dir: &Path,
-    old: &Manifest,
-    kept: Option<&Manifest>,
-    is_ours: impl Fn(&Path, &str) -> bool,
-) {
+/// Removes the shards of the manifest `old` that `kept` does not have from a folder: those of a replaced table, or those
+/// that a writer which died had moved there. Files that cannot be removed are ignored.
+pub fn remove_abandoned(dir: &Path, old: &Manifest, kept: Option<&Manifest>) {
     let kept: BTreeSet<&str> = kept
         .iter()
         .flat_map(|kept| kept.shards())
         .map(|shard| shard.file.as_str())
         .collect();
-    for shard in old
-        .shards()
-        .iter()
-        .filter(|shard| !kept.contains(shard.file.as_str()))
-    {
-        let path = dir.join(&shard.file);
-        let is_file = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file());
-        if is_file && is_ours(&path, &shard.file) {
-            let _ = fs::remove_file(path);
+    for shard in old.shards() {
+        if !kept.contains(shard.file.as_str()) {
+            let _ = fs::remove_file(dir.join(&shard.file));
         }
     }
 }
 
-/// Returns the name that a file would have as a shard.
-fn hash_of(path: &Path) -> std::io::Result<String> {
-    let mut file = BufReader::with_capacity(1 << 18, File::open(path)?);
-    let mut hash = Sha256::new();
-    loop {
-        let piece = file.fill_buf()?;
-        if piece.is_empty() {
-            return Ok(shard_name(&hash.finalize()));
-        }
-        hash.update(piece);
-        let length = piece.len();
-        file.consume(length);
-    }
+/// Returns a kept shard without blocks in use.
+fn kept_shard(KeptShard { file, bytes }: &KeptShard) -> (Shard, u64) {
+    let shard = Shard {
+        file: file.clone(),
+        bytes: *bytes,
+        live: Some(0),
+        ..Shard::default()
+    };
+    (shard, 0)
 }
 
 /// Returns a function that adds the path of a file or folder to an error.
@@ -588,10 +468,7 @@ fn io(path: &Path) -> impl Fn(std::io::Error) -> WriteError + '_ {
 
 impl OpenShard {
     fn create(path: PathBuf, page_blocks: usize) -> Result<OpenShard, WriteError> {
-        let file = File::create(&path).map_err(|error| WriteError::Io {
-            path: path.clone(),
-            error,
-        })?;
+        let file = File::create(&path).map_err(io(&path))?;
         Ok(OpenShard {
             path,
             file: BufWriter::with_capacity(1 << 18, file),
@@ -606,10 +483,7 @@ impl OpenShard {
     fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
         self.hash.update(bytes);
         self.bytes += bytes.len() as u64;
-        self.file.write_all(bytes).map_err(|error| WriteError::Io {
-            path: self.path.clone(),
-            error,
-        })
+        self.file.write_all(bytes).map_err(io(&self.path))
     }
 }
 

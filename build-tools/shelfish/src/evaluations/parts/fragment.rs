@@ -153,17 +153,15 @@ fn checksum(text: &str) -> String {
 mod tests {
     use proptest::collection::{btree_set, vec};
     use proptest::prelude::*;
-    use shelfish::table::{ContentHash, WriterOptions, WrittenPage, WrittenShard};
+    use shelfish::digits::hex;
+    use shelfish::table::{ListedPage, Shard, WriterOptions};
 
     use super::*;
     use crate::evaluations::Selection;
 
-    fn page(separator: &[u8], bytes: u64) -> WrittenPage {
-        WrittenPage {
-            separator: separator.to_vec(),
-            bytes,
-            hash: ContentHash::of(separator),
-        }
+    fn page(separator: &[u8], bytes: u64) -> ListedPage {
+        let text = serde_json::json!([hex(separator), bytes, "AAAAAAAAAAAAAAAAAAAAAA"]);
+        serde_json::from_value(text).unwrap()
     }
 
     proptest! {
@@ -180,7 +178,7 @@ mod tests {
             let keys = plan.keys_of(part);
             let is_right = pages.first().is_none_or(|first| *first == keys.from) && pages.iter().all(|page| keys.contains(page));
             let pages = serde_json::to_string(&pages.iter().map(|key| page(key, 7)).collect::<Vec<_>>())?;
-            let table = format!(r#"{{"shards":[{{"file":"a.silo","bytes":77,"positions":9,"pages":{pages},"inline_pages":[]}}],
+            let table = format!(r#"{{"shards":[{{"file":"a.silo","bytes":77,"positions":9,"pages":{pages}}}],
                 "positions":9,"totals":[9,9]}}"#);
             let fragment = Fragment::new(&plan, part, serde_json::from_str(&table)?, OverLimit::default(), 0);
             let bytes = fragment.to_bytes()?;
@@ -210,7 +208,7 @@ mod tests {
         );
         let file = "0123456789abcdef0123456789abcdef.silo".to_owned();
         let pages = vec![page(b"b", 70), page(b"c", 7)];
-        let shard = WrittenShard {
+        let shard = Shard {
             file,
             bytes: 77,
             positions: 9,

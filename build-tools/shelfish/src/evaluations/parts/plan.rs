@@ -189,11 +189,13 @@ impl Plan {
 
     /// Returns the options for the writer of the tables.
     pub fn writer_options(&self) -> WriterOptions {
-        WriterOptions::default()
-            .with_shard_bytes(self.shard_bytes)
-            .with_page_blocks(page_blocks(self.positions))
-            .with_inline_page_bytes(self.inline_page_bytes)
-            .with_info(self.selection.describe())
+        WriterOptions {
+            shard_bytes: self.shard_bytes,
+            page_blocks: page_blocks(self.positions),
+            inline_page_bytes: self.inline_page_bytes,
+            info: self.selection.describe(),
+            kept: Vec::new(),
+        }
     }
 
     /// Returns the name of the folder with the fragments, next to the shards.
@@ -269,7 +271,7 @@ mod tests {
         fn each_key_has_one_part_and_parts_have_the_order_of_keys(
             boundaries in keys(), selection in selections(), positions: u64, shard_bytes: u64, asked in keys()
         ) {
-            let options = WriterOptions::default().with_shard_bytes(shard_bytes);
+            let options = WriterOptions { shard_bytes, ..WriterOptions::default() };
             let plan = Plan::new(boundaries.iter().cloned().collect(), positions, selection, &options);
             let text = serde_json::to_vec(&plan)?;
             let again = Plan::parse(&text);

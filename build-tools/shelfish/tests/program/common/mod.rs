@@ -395,7 +395,10 @@ pub fn reshard(from: &Path, to: &Path, shard_bytes: u64) {
         .unwrap()
         .unwrap();
     fs::create_dir_all(to.join("scratch")).unwrap();
-    let options = WriterOptions::default().with_shard_bytes(shard_bytes);
+    let options = WriterOptions {
+        shard_bytes,
+        ..WriterOptions::default()
+    };
     let mut writer = TableWriter::<PositionEval>::create(to, &to.join("scratch"), options);
     for block in Scan::new(place, manifest.into()).unwrap() {
         let block = block.unwrap();
@@ -403,8 +406,7 @@ pub fn reshard(from: &Path, to: &Path, shard_bytes: u64) {
             .append(
                 &Block::<PositionEval>::open(&block.bytes, &block.at)
                     .unwrap()
-                    .reuse(block.bytes)
-                    .unwrap(),
+                    .reuse(block.bytes),
             )
             .unwrap();
     }
