@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { findings } from "./support/axe.mjs";
 import * as shelf from "./support/shelf.mjs";
 import { at, withoutEngine } from "./support/page.mjs";
-import { equals, reads, until } from "./support/until.mjs";
+import { equals, reads } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -31,19 +31,6 @@ test("a position with few pieces and all its legal moves have exact results", as
   // The result of the next position comes without a search.
   await at(page, "line-move").first().click();
   await reads(page, "facts", /^White wins by endgame tables/);
-});
-
-test("the tables are loaded for few pieces only", async (t) => {
-  const page = await shelf.page(t, { path: "site/" });
-  await until(async () => (await at(page, "score").textContent()) !== "");
-  const asked = () =>
-    page.evaluate(
-      () =>
-        performance
-          .getEntriesByType("resource")
-          .filter(({ name }) => /endgames/.test(name)).length,
-    );
-  assert.equal(await asked(), 0);
 });
 
 test("a move that spoils a won ending is a blunder in the report", async (t) => {
