@@ -141,6 +141,8 @@ pub fn gather<K: Kind>(
         runs.extend(some);
         counts += more;
     }
+    // The rejects are complete before the database changes.
+    rejects.map_or(Ok(()), RejectFile::flush)?;
     Ok((runs, counts))
 }
 

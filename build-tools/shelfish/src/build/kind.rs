@@ -52,15 +52,12 @@ pub trait Kind: Clone + Send + Sync + 'static {
     /// position is left out.
     fn fit(&self, key: &[u8], payload: Vec<u8>) -> Result<Option<(Vec<u8>, usize)>, SpoolError>;
 
-    /// Decodes the complete payload of a position.
-    ///
-    /// Adds the counts above the limits of the record to `over_limit`, and its row in the file of rejects to `rows`.
+    /// Decodes the complete payload of a position, and adds the counts above the limits of the record to `over_limit`.
     fn decode(
         &self,
         key: &[u8],
         payload: &[u8],
         over_limit: &mut OverLimit,
-        rows: &mut String,
     ) -> Result<Self::Record, SpoolError>;
 
     /// Removes the parts of a complete record that the options leave out.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -13,8 +13,7 @@ use crate::terminal::shown::excerpt;
 
 /// A file of rejects in the order of the inputs, although chunks are parsed in any order.
 ///
-/// Its tab-separated columns are input, line number, reason, fact and beginning of the line. The last rows are positions
-/// that lost evaluations when all lines were merged; they have no input and no line, and their FEN as the beginning.
+/// Its tab-separated columns are input, line number, reason, fact and beginning of the line.
 pub struct RejectFile {
     path: PathBuf,
     state: Mutex<State>,
@@ -58,24 +57,6 @@ impl RejectFile {
                 state.next += 1;
             }
             Ok(())
-        })
-    }
-
-    /// Appends rows after those of all chunks.
-    pub fn append(&self, rows: &str) -> Result<(), BuildError> {
-        self.with(|state| state.file.write_all(rows.as_bytes()))
-    }
-
-    /// Returns the number of bytes written.
-    pub fn mark(&self) -> Result<u64, BuildError> {
-        self.with(|state| state.file.stream_position())
-    }
-
-    /// Removes everything after a mark.
-    pub fn rewind(&self, mark: u64) -> Result<(), BuildError> {
-        self.with(|state| {
-            state.file.seek(SeekFrom::Start(mark))?;
-            state.file.get_ref().set_len(mark)
         })
     }
 

@@ -14,7 +14,6 @@ use shelfish::table::{
 
 use super::base::{BaseReader, BaseRecord};
 use super::kind::{Kind, gather_payload};
-use super::rejects::RejectFile;
 use super::runs::{Merge, Run, RunFiles};
 use super::spool::OverLimit;
 use super::{BuildError, Options};
@@ -62,9 +61,8 @@ pub fn write<K: Kind>(
     workspace: &Workspace,
     run_files: &RunFiles,
     content: Content<K>,
-    rejects: Option<&RejectFile>,
 ) -> Result<Written, BuildError> {
-    let written = write_table(options, workspace, run_files, content, rejects);
+    let written = write_table(options, workspace, run_files, content);
     written.map_err(|error| error.in_workspace(workspace))
 }
 
@@ -73,7 +71,6 @@ fn write_table<K: Kind>(
     workspace: &Workspace,
     run_files: &RunFiles,
     mut content: Content<K>,
-    rejects: Option<&RejectFile>,
 ) -> Result<Written, BuildError> {
     let positions = Arc::new(AtomicU64::new(0));
     // An estimate: positions in several runs are counted several times.
@@ -100,14 +97,10 @@ fn write_table<K: Kind>(
             from,
             is_kept,
             over_limit: more,
-            rows,
         } = encoded?;
         over_limit += more;
         blocks += 1;
         blocks_kept += u64::from(is_kept);
-        if let Some(rejects) = rejects.filter(|_| !rows.is_empty()) {
-            rejects.append(&rows)?;
-        }
         if let Some(from) = from {
             writer.begin_part(&from)?;
         }
@@ -139,8 +132,6 @@ fn write_table<K: Kind>(
             }
         });
     }
-    // The rejects are complete before the database changes.
-    rejects.map_or(Ok(()), RejectFile::flush)?;
     Ok(Written {
         manifest: table.publish()?,
         blocks,
@@ -362,12 +353,10 @@ pub struct Encoded {
     is_kept: bool,
     /// Counts above the limits of its records.
     pub over_limit: OverLimit,
-    /// Rows of the file of rejects.
-    rows: String,
 }
 
 fn encode<K: Kind>(Cut { drafts, from }: Cut<K>, kind: &K) -> Result<Encoded, BuildError> {
-    let (mut over_limit, mut rows) = (OverLimit::default(), String::new());
+    let mut over_limit = OverLimit::default();
     let kept = BaseRecord::whole_block(drafts.iter().map(Draft::based))?;
     let is_kept = kept.is_some();
     let block = match kept {
@@ -375,9 +364,7 @@ fn encode<K: Kind>(Cut { drafts, from }: Cut<K>, kind: &K) -> Result<Encoded, Bu
         None => {
             let decode = |draft: &Draft<K>| -> Result<K::Record, BuildError> {
                 let mut record = match draft {
-                    Draft::Spooled(key, payload) => {
-                        kind.decode(key, payload, &mut over_limit, &mut rows)?
-                    }
+                    Draft::Spooled(key, payload) => kind.decode(key, payload, &mut over_limit)?,
                     Draft::Based(record) => record.record()?,
                 };
                 kind.settle(&mut record);
@@ -401,6 +388,5 @@ fn encode<K: Kind>(Cut { drafts, from }: Cut<K>, kind: &K) -> Result<Encoded, Bu
         from,
         is_kept,
         over_limit,
-        rows,
     })
 }

@@ -166,7 +166,6 @@ impl Kind for Evaluations {
         key: &[u8],
         payload: &[u8],
         over_limit: &mut OverLimit,
-        rows: &mut String,
     ) -> Result<PositionEval, SpoolError> {
         let (eval, Surplus { evaluations, pvs }) = payload::decode(key, payload)?;
         if evaluations > 0 && !self.selection.best_only {
@@ -175,11 +174,6 @@ impl Kind for Evaluations {
                 evaluations,
                 pvs,
             };
-            let (reason, kept) = (Reject::REASONS[Reject::TOO_MUCH], eval.evaluations.len());
-            *rows += &format!(
-                "\t\t{reason}\tthe best {kept} evaluations are kept, {evaluations} with {pvs} PVs left out\t{}\n",
-                eval.position
-            );
         }
         Ok(eval)
     }

@@ -23,7 +23,6 @@ pub use summary::{Counts, Summary};
 
 use crate::build::base::Base;
 use crate::build::gather::gather;
-use crate::build::rejects::RejectFile;
 use crate::build::runs::RunFiles;
 use crate::build::write::{Content, Join, write};
 use crate::build::{self, BuildError, Files};
@@ -127,21 +126,8 @@ pub fn build(
         None => None,
     };
     let mut write_from = |cut, min_bytes| {
-        let mark = rejects
-            .as_ref()
-            .filter(|_| options.max_bytes.is_some())
-            .map(RejectFile::mark)
-            .transpose()?;
         let content = content_from(cut, min_bytes)?;
-        let written = write(options, &workspace, &run_files, content, rejects.as_ref());
-        let is_discarded = matches!(
-            written,
-            Err(BuildError::TooLarge { .. } | BuildError::TooSmall { .. })
-        );
-        if let (true, Some(rejects), Some(mark)) = (is_discarded, &rejects, mark) {
-            rejects.rewind(mark)?;
-        }
-        written
+        write(options, &workspace, &run_files, content)
     };
     let written = match (&depths, options.max_bytes) {
         (Some(depths), Some(max_bytes)) => depths

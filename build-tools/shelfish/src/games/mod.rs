@@ -155,7 +155,7 @@ pub fn build(options: &Options, selection: &Selection) -> Result<Summary, GamesE
         page_blocks,
         min_bytes: 0,
     };
-    let written = write(options, &workspace, &run_files, content, rejects.as_ref());
+    let written = write(options, &workspace, &run_files, content);
     let written = written.map_err(|error| match error {
         BuildError::Write(WriteError::Empty) => {
             BuildError::Empty(format!("no position is left; {}", input.report_empty()))

@@ -337,13 +337,7 @@ impl Kind for Games {
         Ok(weight.map(|weight| (payload, weight)))
     }
 
-    fn decode(
-        &self,
-        key: &[u8],
-        payload: &[u8],
-        _: &mut OverLimit,
-        _: &mut String,
-    ) -> Result<Played, SpoolError> {
+    fn decode(&self, key: &[u8], payload: &[u8], _: &mut OverLimit) -> Result<Played, SpoolError> {
         let mut played = Played {
             position: Key::decode(key)?,
             ended: Results::default(),
