@@ -3,10 +3,9 @@
 import { connect } from "./shared/connect.js";
 import { enter, enterSync, ShelfishError } from "./shared/errors.js";
 import { Opened } from "./shared/opened.js";
-import { fenText, type Kinds } from "./shared/options.js";
+import type { Kinds } from "./shared/options.js";
 import type {
   CallOptions,
-  EndgameMove,
   EndgameResult,
   OpenOptions,
   Source,
@@ -59,21 +58,6 @@ export class Endgames extends Opened<Pick<Stats, "requests" | "bytes">> {
     options?: CallOptions,
   ): Promise<Array<EndgameResult | ShelfishError>> {
     return this.lookUpMany("probeMany", fens, options, PROBE);
-  }
-
-  /**
-   * Returns the best moves of both sides from a position until the next capture, pawn move or checkmate. The line of a draw is
-   * empty.
-   *
-   * Rejects with a {@link ShelfishError}.
-   */
-  line(fen: string, options?: CallOptions): Promise<EndgameMove[]> {
-    return enter(() => {
-      const text = fenText("line", fen);
-      return this.run("line", options, PROBE, (rest, signal) =>
-        this.reader.line(text, rest, signal),
-      );
-    });
   }
 }
 

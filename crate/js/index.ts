@@ -22,12 +22,28 @@ export {
 export type * from "./shared/types.js";
 export { Book, Database };
 
-const MODULE = {
-  imports,
-  start,
-  entry: "shelfish",
-  file: "shelfish_bg.wasm",
-};
+/** Opens a database or a book. */
+function opened(
+  call: "openDatabase" | "openBook",
+  url: string | URL | Source,
+  options: OpenOptions | undefined,
+): Promise<object> {
+  const module = {
+    imports,
+    start,
+    entry: "shelfish",
+    file: "shelfish_bg.wasm",
+    call: `${call}(url, { wasm })`,
+  };
+  const isBook = call === "openBook";
+  return connect(
+    call,
+    module,
+    (...files) => open(isBook, ...files),
+    url,
+    options,
+  );
+}
 
 /**
  * Opens a database by the URL of its `manifest.json`, or of its folder with a slash at the end: absolute, or relative to
@@ -42,18 +58,8 @@ export function openDatabase(
   database: string | URL | Source,
   options?: OpenOptions,
 ): Promise<Database> {
-  const module = { ...MODULE, call: "openDatabase(url, { wasm })" };
   return enter(
-    async () =>
-      new Database(
-        await connect(
-          "openDatabase",
-          module,
-          (...files) => open(false, ...files),
-          database,
-          options,
-        ),
-      ),
+    async () => new Database(await opened("openDatabase", database, options)),
   );
 }
 
@@ -66,19 +72,7 @@ export function openBook(
   book: string | URL | Source,
   options?: OpenOptions,
 ): Promise<Book> {
-  const module = { ...MODULE, call: "openBook(url, { wasm })" };
-  return enter(
-    async () =>
-      new Book(
-        await connect(
-          "openBook",
-          module,
-          (...files) => open(true, ...files),
-          book,
-          options,
-        ),
-      ),
-  );
+  return enter(async () => new Book(await opened("openBook", book, options)));
 }
 
 /**

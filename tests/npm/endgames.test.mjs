@@ -88,7 +88,7 @@ test("all endings have the results of the program, over HTTP and in a folder", a
     const results = await endgames.probeMany(fens);
     for (const [n, result] of results.entries()) {
       assert.ok(!(result instanceof ShelfishError), String(result));
-      const { outcome, dtz, rounded, moves, line } = expected[n];
+      const { outcome, dtz, rounded, moves } = expected[n];
       assert.deepEqual(
         [result.outcome, result.dtz, result.isRounded, result.from],
         [outcome, dtz, rounded, "endgames"],
@@ -106,11 +106,6 @@ test("all endings have the results of the program, over HTTP and in a folder", a
         }),
       );
       assert.deepEqual(own, moves, fens[n]);
-      if (n % 20 === 0)
-        assert.deepEqual(
-          (await endgames.line(fens[n] ?? "")).map(({ san }) => san),
-          line,
-        );
     }
   }
   assert.ok(

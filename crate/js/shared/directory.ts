@@ -99,22 +99,14 @@ export function directory(path: string): Source {
             );
           }
           const content = new Uint8Array(end - start);
-          let length = 0;
-          while (length < content.length) {
-            const { bytesRead } = await handle.read(
-              content,
-              length,
-              content.length - length,
-              start + length,
+          const length = content.length;
+          const { bytesRead } = await handle.read(content, 0, length, start);
+          if (bytesRead < length)
+            throw failed(
+              "range",
+              `the file became shorter than ${end} bytes`,
+              url,
             );
-            if (bytesRead === 0)
-              throw failed(
-                "range",
-                `the file became shorter than ${end} bytes`,
-                url,
-              );
-            length += bytesRead;
-          }
           return content;
         } finally {
           await handle.close();

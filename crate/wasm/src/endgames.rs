@@ -12,14 +12,14 @@ use shelfish::shakmaty::{CastlingMode, Chess};
 use shelfish::source::Source as _;
 use shelfish::web::IndexedDb;
 use shelfish_endgames::{
-    EndgameError, INDEX_FILE, IndexError, Probe, ProbedMove, Uncovered, line, parse_fen, read_index,
+    EndgameError, INDEX_FILE, IndexError, Probe, ProbedMove, Uncovered, parse_fen, read_index,
 };
 use shelfish_wasm_shared::{WasmError, to_js};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 use web_sys::{AbortController, AbortSignal};
 
-use crate::error::{at_opening, closed, into_js, invalid_fen, source_error};
+use crate::error::{at_opening, closed, into_js, source_error};
 use crate::options::{Open, Values};
 use crate::source::DatabaseSource;
 use crate::{answer, promise};
@@ -170,29 +170,6 @@ impl Endgames {
                 answers.set(place, answer);
             }
             Ok(answers.into())
-        };
-        Ok(promise(signal, work.boxed_local(), || {}))
-    }
-
-    /// Returns the best moves of both sides until the next capture or pawn move.
-    pub fn line(
-        &self,
-        fen: &str,
-        options: &JsValue,
-        signal: AbortSignal,
-    ) -> Result<Promise, JsValue> {
-        let castling = Values(options).castling();
-        let parsed = parse_fen(fen);
-        let reader = self.reader()?;
-        let work = async move {
-            let mut chess = parsed.map_err(invalid_fen)?;
-            let found = line(&chess, async |chess| reader.probe(&chess).await).await;
-            let line = found.map_err(|error| endgame_error(&error))?;
-            let moves: Vec<Move> = line
-                .iter()
-                .map(|probed| encode_move(&mut chess, probed, castling))
-                .collect();
-            Ok(to_js(&moves))
         };
         Ok(promise(signal, work.boxed_local(), || {}))
     }
