@@ -37,7 +37,7 @@ function inTurn(
       await work(opened);
       const { bytes, requests } = opened.stats();
       byId("totals").textContent =
-        `This page has read ${size(bytes)} of ${size(opened.manifest.bytes)} in ${plural(requests, "request")}.`;
+        `Read: ${size(bytes)} of ${size(opened.manifest.bytes)}, ${plural(requests, "request")}.`;
     } catch (error) {
       const { title, advice } = explain(error);
       where.replaceChildren(
