@@ -103,32 +103,6 @@ impl Sample {
 mod tests {
     use super::*;
 
-    /// Compares the inputs of a sample with the inputs that the engine uses.
-    #[test]
-    fn a_sample_has_the_inputs_of_its_position() {
-        for fen in [
-            "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
-            "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 b - - 0 1",
-        ] {
-            let position: Position = fen.parse().unwrap();
-            let board = position.chess().board();
-            let sample = Sample::new(&position, 50, Some(2), false).unwrap();
-            let (mut ours, mut theirs) = ([0; 32], [0; 32]);
-            let (count, _) = sample.inputs(&mut ours, &mut theirs);
-            for (found, color) in [(ours, position.turn()), (theirs, !position.turn())] {
-                let perspective = Perspective::on(board, color);
-                let inputs = board.iter().map(|(square, piece)| {
-                    perspective.input(piece.color, piece.role, square) as u16
-                });
-                let mut expected: Vec<u16> = inputs.collect();
-                let mut found = found[..count].to_vec();
-                expected.sort_unstable();
-                found.sort_unstable();
-                assert_eq!(found, expected, "{fen}");
-            }
-        }
-    }
-
     #[test]
     fn scores_and_results_refer_to_the_side_to_move() {
         let position: Position = "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 b - - 0 1".parse().unwrap();
