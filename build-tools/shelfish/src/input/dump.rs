@@ -242,12 +242,14 @@ impl Dump {
 
     /// Returns the decompressed text.
     pub fn text(self) -> io::Result<Box<dyn Read + Send>> {
-        let found = match self.content {
-            Content::Text(text) => return text.decode(),
+        match self.content {
+            Content::Text(text) => text.decode(),
             #[cfg(feature = "parquet")]
-            Content::Rows(_) => "expected text, found Parquet",
-        };
-        Err(io::Error::new(io::ErrorKind::InvalidData, found))
+            Content::Rows(_) => Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "expected text, found Parquet",
+            )),
+        }
     }
 
     /// Returns the evaluations, in chunks.
