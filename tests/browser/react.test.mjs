@@ -3,37 +3,9 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { before, test } from "node:test";
+import { test } from "node:test";
 import * as shelf from "./support/shelf.mjs";
 import { PACKAGE, ROOT } from "./support/paths.mjs";
-
-before(async () => {
-  // The bundle is next to the files of the package, which the hooks load by relative URLs.
-  const esbuild = join(ROOT, "crate/js/node_modules/.bin/esbuild");
-  const script = join(shelf.root, "app.js");
-  writeFileSync(
-    script,
-    APP.replace("shelfish/react", join(PACKAGE, "react.js")),
-  );
-  const parts = ["index", "engine", "endgames", "evaluator", "analysis"].map(
-    (part) => `--external:./${part}.js`,
-  );
-  const modules = join(ROOT, "tests/node_modules");
-  const options = [
-    "--bundle",
-    "--format=esm",
-    "--log-level=error",
-    '--define:process.env.NODE_ENV="development"',
-    `--outfile=${join(shelf.root, "pkg/app.js")}`,
-  ];
-  execFileSync(esbuild, [script, ...options, ...parts], {
-    env: { ...process.env, NODE_PATH: modules },
-  });
-  writeFileSync(
-    join(shelf.root, "react.html"),
-    '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>React</title><div id="root"></div><script type="module" src="/pkg/app.js"></script>',
-  );
-});
 
 /** Records every state that a component sees. */
 const APP = `
@@ -60,6 +32,29 @@ globalThis.show = (parts) => {
 };
 globalThis.isReady = true;
 `;
+
+// The bundle is next to the files of the package, which the hooks load by relative URLs.
+const esbuild = join(ROOT, "crate/js/node_modules/.bin/esbuild");
+const script = join(shelf.root, "app.js");
+writeFileSync(script, APP.replace("shelfish/react", join(PACKAGE, "react.js")));
+const parts = ["index", "engine", "endgames", "evaluator", "analysis"].map(
+  (part) => `--external:./${part}.js`,
+);
+const modules = join(ROOT, "tests/node_modules");
+const options = [
+  "--bundle",
+  "--format=esm",
+  "--log-level=error",
+  '--define:process.env.NODE_ENV="development"',
+  `--outfile=${join(shelf.root, "pkg/app.js")}`,
+];
+execFileSync(esbuild, [script, ...options, ...parts], {
+  env: { ...process.env, NODE_PATH: modules },
+});
+writeFileSync(
+  join(shelf.root, "react.html"),
+  '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>React</title><div id="root"></div><script type="module" src="/pkg/app.js"></script>',
+);
 
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 const AFTER = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
