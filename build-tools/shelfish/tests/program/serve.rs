@@ -1,6 +1,5 @@
 //! Output, address and shutdown of `shelfish serve`.
 
-use std::net::TcpListener;
 #[cfg(unix)]
 use std::net::TcpStream;
 
@@ -16,17 +15,6 @@ fn the_url_is_printed_on_a_separate_line_and_answers() {
     let range = [("range".to_owned(), "bytes=0-8".to_owned())];
     let (status, _, body) = http(host.at(), "GET", "/Cargo.toml", &range, b"");
     assert_eq!((status, &*body), (206, &b"[package]"[..]));
-}
-
-#[test]
-fn the_error_of_a_used_port_contains_the_remedy() {
-    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = taken.local_addr().unwrap().port().to_string();
-    let run = shelfish(["serve", FOLDER, "--port", &port]);
-    run.fails(&[
-        &format!("port {port} of 127.0.0.1 is in use"),
-        "another --port, or 0",
-    ]);
 }
 
 #[cfg(unix)]

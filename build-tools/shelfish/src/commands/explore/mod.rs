@@ -16,7 +16,7 @@ use crate::terminal::answers::Answers;
 use crate::{BoxError, Outcome};
 use explored::Evaluation;
 pub(crate) use explored::{Counts, Explored, ExploredMove, Names, TopGame};
-pub(crate) use openings::Opening;
+
 use openings::Openings;
 
 /// Errors of the buckets of a book.

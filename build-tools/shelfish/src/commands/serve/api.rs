@@ -19,7 +19,7 @@ use prometheus::{
     Gauge, Histogram, HistogramOpts, IntCounter, IntCounterVec, Opts, Registry, TextEncoder,
 };
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use shakmaty::san::SanPlus;
 use shakmaty::{CastlingMode, Chess, Position as _};
 use shelfish::eval::{Evaluation, PositionEval};
@@ -386,77 +386,34 @@ async fn standard(
     }
 }
 
-/// A position or a move, in the shape of Lichess' tablebase. Distances to mate and results of variants are unknown.
-#[derive(Serialize)]
-struct TableResult {
-    #[serde(flatten)]
-    moved: Option<Move>,
-    checkmate: bool,
-    stalemate: bool,
-    variant_win: bool,
-    variant_loss: bool,
-    insufficient_material: bool,
-    category: &'static str,
-    dtz: i32,
-    precise_dtz: Option<i32>,
-    dtm: Option<i32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    moves: Option<Vec<TableResult>>,
-}
-
-#[derive(Serialize)]
-struct Move {
-    uci: String,
-    san: String,
-    zeroing: bool,
-}
-
-impl TableResult {
-    /// `ends` says whether the position is checkmate, stalemate, or has insufficient material.
-    fn new(ends: [bool; 3], verdict: Verdict) -> TableResult {
-        let [checkmate, stalemate, insufficient_material] = ends;
-        TableResult {
-            moved: None,
-            checkmate,
-            stalemate,
-            variant_win: false,
-            variant_loss: false,
-            insufficient_material,
-            category: verdict.outcome.name(),
-            dtz: verdict.dtz,
-            precise_dtz: (!verdict.is_rounded).then_some(verdict.dtz),
-            dtm: None,
-            moves: None,
-        }
-    }
-}
-
-fn tablebase(chess: &Chess, probe: &Probe) -> TableResult {
+/// Returns a position in the shape of Lichess' tablebase. Distances to mate and results of variants are unknown.
+fn tablebase(chess: &Chess, probe: &Probe) -> Value {
+    let result = |[checkmate, stalemate, insufficient]: [bool; 3], verdict: Verdict| {
+        json!({ "checkmate": checkmate, "stalemate": stalemate, "variant_win": false, "variant_loss": false,
+            "insufficient_material": insufficient, "category": verdict.outcome.name(), "dtz": verdict.dtz,
+            "precise_dtz": (!verdict.is_rounded).then_some(verdict.dtz), "dtm": null })
+    };
     // The result after a move is that of the other side.
-    let of_move = |probed: &ProbedMove| TableResult {
-        moved: Some(Move {
-            uci: position::uci(probed.m, CastlingMode::Standard).to_string(),
-            san: SanPlus::from_move(chess.clone(), probed.m).to_string(),
-            zeroing: probed.is_zeroing,
-        }),
-        ..TableResult::new(
-            [
-                probed.is_checkmate,
-                probed.is_stalemate,
-                probed.is_insufficient_material,
-            ],
-            probed.after,
-        )
+    let of_move = |probed: &ProbedMove| {
+        let ends = [
+            probed.is_checkmate,
+            probed.is_stalemate,
+            probed.is_insufficient_material,
+        ];
+        let mut found = result(ends, probed.after);
+        found["uci"] = json!(position::uci(probed.m, CastlingMode::Standard).to_string());
+        found["san"] = json!(SanPlus::from_move(chess.clone(), probed.m).to_string());
+        found["zeroing"] = json!(probed.is_zeroing);
+        found
     };
     let ends = [
         chess.is_checkmate(),
         chess.is_stalemate(),
         chess.is_insufficient_material(),
     ];
-    TableResult {
-        moves: Some(probe.moves.iter().map(of_move).collect()),
-        ..TableResult::new(ends, probe.verdict)
-    }
+    let mut found = result(ends, probe.verdict);
+    found["moves"] = probe.moves.iter().map(of_move).collect();
+    found
 }
 
 #[cfg(test)]

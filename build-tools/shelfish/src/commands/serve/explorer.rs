@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
-use serde::Serialize;
+use serde_json::{Value, json};
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Position as _};
 use shelfish::played::{Bucketing, Played, SPEEDS};
@@ -12,7 +12,7 @@ use shelfish::position::Position;
 use shelfish::reader::Reader;
 
 use super::question::{INEXACT, Refusal, answer, check_variant, parameters};
-use crate::commands::explore::{Counts, Explored, ExploredMove, Opening, TopGame, find};
+use crate::commands::explore::{Counts, Explored, ExploredMove, TopGame, find};
 use crate::database::DatabaseSource;
 use crate::terminal::shown::beginning;
 
@@ -81,65 +81,36 @@ pub(super) fn question(is_masters: bool, query: &str) -> Result<Question, Refusa
     Ok(question)
 }
 
-/// Answer in the shape of Lichess.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Answer {
-    opening: Option<Opening>,
-    #[serde(flatten)]
-    results: Counts,
-    moves: Vec<Move>,
-    top_games: Vec<Game>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    recent_games: Option<[(); 0]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    history: Option<[(); 0]>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Move {
-    uci: String,
-    san: String,
-    average_rating: Option<u64>,
-    #[serde(flatten)]
-    results: Counts,
-    game: Option<Game>,
-    opening: Option<Opening>,
-}
-
-/// A game with the members of Lichess that a book lacks, so that clients can read them.
-#[derive(Serialize)]
-struct Game {
-    #[serde(flatten)]
-    game: TopGame,
-    white: Player,
-    black: Player,
-    year: Option<u16>,
-    month: Option<&'static str>,
-}
-
-#[derive(Clone, Copy, Serialize)]
-struct Player {
-    name: &'static str,
-    /// Mean rating of both players.
-    rating: Option<u64>,
-}
-
-impl From<TopGame> for Game {
-    fn from(game: TopGame) -> Game {
-        let player = Player {
-            name: "?",
-            rating: game.rating,
-        };
-        Game {
-            game,
-            white: player,
-            black: player,
-            year: None,
-            month: None,
-        }
+/// Returns a game with the members of Lichess that a book lacks, so that clients can read them.
+fn game(game: &TopGame) -> Value {
+    let TopGame {
+        uci,
+        id,
+        winner,
+        rating,
+    } = game;
+    // The mean rating of both players.
+    let player = json!({ "name": "?", "rating": rating });
+    let (white, black) = (&player, &player);
+    let mut game = json!({ "uci": uci, "id": id, "winner": winner, "white": white, "black": black, "year": null, "month": null });
+    if let Some(rating) = rating {
+        game["rating"] = json!(rating);
     }
+    game
+}
+
+/// Returns a move in the shape of Lichess.
+fn encoded(explored: &ExploredMove) -> Value {
+    let ExploredMove {
+        uci, san, opening, ..
+    } = explored;
+    let Counts {
+        white,
+        draws,
+        black,
+    } = explored.results;
+    json!({ "uci": uci, "san": san, "averageRating": explored.average_rating, "white": white, "draws": draws, "black": black,
+        "game": explored.game.as_ref().map(game), "opening": opening })
 }
 
 /// Looks a position up, and answers with the moves of the wanted games.
@@ -164,24 +135,23 @@ pub(super) async fn explore(
     let mut before = question.before.iter().rev();
     let named = || before.find_map(|position| names.openings.of(position));
     inexact.extend(question.has_history.then_some("history"));
-    let of_move = |explored: ExploredMove| Move {
-        uci: explored.uci,
-        san: explored.san,
-        average_rating: explored.average_rating,
-        results: explored.results,
-        game: explored.game.map(Game::from),
-        opening: explored.opening,
-    };
-    let moves = explored.moves.into_iter().take(question.moves);
-    let top_games = explored.top_games.into_iter().take(question.top_games);
-    let body = Answer {
-        opening: explored.opening.or_else(named),
-        results: explored.results,
-        moves: moves.map(of_move).collect(),
-        top_games: top_games.map(Game::from).collect(),
-        recent_games: (!question.is_masters).then_some([]),
-        history: question.has_history.then_some([]),
-    };
+    let opening = explored.opening.or_else(named);
+    let Counts {
+        white,
+        draws,
+        black,
+    } = explored.results;
+    let moves = explored.moves.iter().take(question.moves).map(encoded);
+    let top_games = explored.top_games.iter().take(question.top_games).map(game);
+    let (moves, top_games): (Vec<Value>, Vec<Value>) = (moves.collect(), top_games.collect());
+    let mut body = json!({ "opening": opening, "white": white, "draws": draws, "black": black, "moves": moves,
+        "topGames": top_games });
+    if !question.is_masters {
+        body["recentGames"] = json!([]);
+    }
+    if question.has_history {
+        body["history"] = json!([]);
+    }
     let mut response = answer(StatusCode::OK, &body);
     let inexact = inexact.into_iter().collect::<Vec<_>>().join(", ");
     if let Some(value) = HeaderValue::from_str(&inexact)
@@ -196,9 +166,6 @@ pub(super) async fn explore(
 /// Lowest ratings of the groups of Lichess. A group ends below the next group.
 const RATINGS: [u64; 9] = [0, 1000, 1200, 1400, 1600, 1800, 2000, 2200, 2500];
 
-/// A month: a year, and the number of the month from 1.
-type Month = (u64, u64);
-
 /// The games that a question wants.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Filter {
@@ -206,10 +173,8 @@ struct Filter {
     speeds: Option<Vec<&'static str>>,
     /// Lowest ratings of the wanted groups; `None` for all.
     ratings: Option<Vec<u64>>,
-    /// First month.
-    since: Option<Month>,
-    /// Last month.
-    until: Option<Month>,
+    /// Names of parameters that have no effect, because games are not divided by month.
+    ignored: Vec<&'static str>,
 }
 
 /// Reads a list of values, separated by commas. A list of no or of all values filters nothing.
@@ -230,32 +195,15 @@ fn list<T: Copy + Ord + ToString>(
     Ok(is_filter.then(|| wanted.into_iter().collect()))
 }
 
-/// Reads a year, or a year and a month. `whole` is the month of a year alone.
-fn month(name: &str, text: &str, whole: u64) -> Result<Option<Month>, Refusal> {
-    if text.is_empty() {
-        return Ok(None);
-    }
-    let digits = |text: &str, count| {
-        let is_number = text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
-        text.parse().ok().filter(|_| is_number)
-    };
-    let month = match text.split_once('-') {
-        None => digits(text, 4).map(|year| (year, whole)),
-        Some((year, month)) => digits(year, 4).zip(digits(month, 2)),
-    };
-    let month = month.filter(|(_, month)| (1..=12).contains(month));
-    let wrong = || Refusal::value(name, "a year or a month such as 2016-01", text);
-    month.ok_or_else(wrong).map(Some)
-}
-
 impl Filter {
     /// Reads a parameter, unless it is no part of a filter.
     fn read(&mut self, name: &str, value: &str) -> Result<(), Refusal> {
         match name {
             "speeds" => self.speeds = list(name, value, &SPEEDS)?,
             "ratings" => self.ratings = list(name, value, &RATINGS)?,
-            "since" => self.since = month(name, value, 1)?,
-            "until" => self.until = month(name, value, 12)?,
+            "since" | "until" if value.is_empty() => {}
+            "since" => self.ignored.push("since"),
+            "until" => self.ignored.push("until"),
             _ => {}
         }
         Ok(())
@@ -264,7 +212,7 @@ impl Filter {
     /// Returns the numbers of the buckets with wanted games, and the names of the parameters that divide a bucket: all games
     /// of the bucket count. A book without buckets has all games in bucket 0.
     fn buckets(&self, buckets: Option<&Bucketing>) -> (Vec<usize>, BTreeSet<&'static str>) {
-        let mut inexact = BTreeSet::new();
+        let mut inexact = self.ignored.iter().copied().collect();
         let count = buckets.map_or(1, Bucketing::count);
         let chosen = (0..count)
             .filter(|n| self.wants(buckets, *n, &mut inexact))
@@ -281,7 +229,6 @@ impl Filter {
         let mut divided = Vec::new();
         let speed = |n| buckets.and_then(|buckets| buckets.speed(n));
         let ratings = |n| buckets.and_then(|buckets| buckets.ratings(n));
-        let years = |n| buckets.and_then(|buckets| buckets.years(n));
         // A bucket without a value has games of all values, or of an unknown value if other buckets have a value.
         let others = || 0..buckets.map_or(1, Bucketing::count);
         if let Some(wanted) = &self.speeds {
@@ -314,27 +261,6 @@ impl Filter {
                 divided.push("ratings");
             }
         }
-        if self.since.is_some() || self.until.is_some() {
-            if years(n).is_none() && others().any(|n| years(n).is_some()) {
-                return false;
-            }
-            let (first, last) = years(n).unwrap_or_default();
-            let (from, to) = (
-                first.map_or((0, 0), |year| (year, 1)),
-                last.map_or((u64::MAX, 12), |year| (year, 12)),
-            );
-            if self.since.is_some_and(|since| to < since)
-                || self.until.is_some_and(|until| from > until)
-            {
-                return false;
-            }
-            if self.since.is_some_and(|since| from < since) {
-                divided.push("since");
-            }
-            if self.until.is_some_and(|until| to > until) {
-                divided.push("until");
-            }
-        }
         inexact.extend(divided);
         true
     }
@@ -354,7 +280,7 @@ mod tests {
 
     #[test]
     fn filters_that_follow_the_buckets_are_exact() -> Result<(), Box<dyn std::error::Error>> {
-        let buckets: Bucketing = "speeds,2000,since2010".parse()?;
+        let buckets: Bucketing = "speeds,2000".parse()?;
         let names = |parameters: &[(&str, &str)]| -> Result<(Vec<String>, Vec<&str>), Refusal> {
             let (chosen, inexact) = filter(parameters)?.buckets(Some(&buckets));
             Ok((
@@ -365,23 +291,15 @@ mod tests {
         let exact = [
             ("speeds", "blitz"),
             ("ratings", "2000,2200,2500"),
-            ("since", "2010"),
             ("until", ""),
         ];
-        assert_eq!(
-            names(&exact)?,
-            (vec!["blitz 2000-, years 2010-".to_owned()], vec![])
-        );
+        assert_eq!(names(&exact)?, (vec!["blitz 2000-".to_owned()], vec![]));
         let divided = [
             ("speeds", "blitz"),
             ("ratings", "1800,2000"),
             ("since", "2008-03"),
-            ("until", "2009-12"),
         ];
-        let expected = vec![
-            "blitz -1999, years -2009".to_owned(),
-            "blitz 2000-, years -2009".to_owned(),
-        ];
+        let expected = vec!["blitz -1999".to_owned(), "blitz 2000-".to_owned()];
         assert_eq!(names(&divided)?, (expected, vec!["ratings", "since"]));
         Ok(())
     }

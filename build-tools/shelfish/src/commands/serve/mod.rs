@@ -27,7 +27,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
-use tokio::net::{TcpListener, TcpSocket};
+use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 use tower::Service;
@@ -35,9 +35,6 @@ use tower::Service;
 use crate::system::signals;
 use crate::terminal::shown::{beginning, shown};
 use crate::{BoxError, Outcome};
-
-/// Number of connections that wait to be accepted. Tokio's 128 are too few: of a thousand clients at once, some were reset.
-const BACKLOG: u32 = 4_096;
 
 /// Maximum number of open connections. Further clients wait.
 const CONNECTIONS: usize = 512;
@@ -62,7 +59,7 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 
 A file NAME.br, NAME.gz or NAME.zst is sent instead of NAME to clients that accept its compression.
 
-The explorer answers the parameters fen, play, moves, topGames and variant of Lichess. speeds, ratings, since and until choose
+The explorer answers the parameters fen, play, moves, topGames and variant of Lichess. speeds and ratings choose
 buckets of the book. The header Shelfish-Inexact names the parameters that the answer does not follow exactly.
 
 With --api, a new database is in use after at most --revalidate. If the manifest cannot be read again, the old database stays
@@ -151,36 +148,13 @@ pub fn run(args: Args) -> Outcome {
 
 /// Listens on an address.
 async fn listen(host: &str, port: u16) -> Result<TcpListener, ServeError> {
-    let listener = async {
-        let mut result = Err(io::ErrorKind::AddrNotAvailable.into());
-        for address in tokio::net::lookup_host((host, port)).await? {
-            result = listen_at(address);
-            if result.is_ok() {
-                break;
-            }
-        }
-        result
-    };
-    listener.await.map_err(|error| {
+    TcpListener::bind((host, port)).await.map_err(|error| {
         let host = host.to_owned();
         match error.kind() {
             io::ErrorKind::AddrInUse => ServeError::Taken { host, port },
             _ => ServeError::Listen { host, port, error },
         }
     })
-}
-
-fn listen_at(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = if address.is_ipv4() {
-        TcpSocket::new_v4()?
-    } else {
-        TcpSocket::new_v6()?
-    };
-    // On Windows, this option would permit two servers on one port.
-    #[cfg(not(windows))]
-    socket.set_reuseaddr(true)?;
-    socket.bind(address)?;
-    socket.listen(BACKLOG)
 }
 
 /// Serves at most [`CONNECTIONS`] connections at a time until `stop` is ready. Then refuses new connections and waits for pending

@@ -1,9 +1,9 @@
 use std::fs;
 
 use axum::http::header::{
-    ACCEPT_ENCODING, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_HEADERS, ACCESS_CONTROL_REQUEST_METHOD,
-    CONTENT_ENCODING, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_NONE_MATCH, IF_RANGE, LOCATION, ORIGIN,
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS,
+    ACCESS_CONTROL_REQUEST_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, CONTENT_RANGE, IF_RANGE,
+    LOCATION, ORIGIN,
 };
 use axum::http::{HeaderMap, HeaderName, Method};
 use clap::Parser;
@@ -118,17 +118,6 @@ fn ranges_are_answered_with_exactly_their_bytes() -> Test {
 }
 
 #[test]
-fn an_unchanged_file_is_answered_with_304_and_a_changed_file_has_another_etag() -> Test {
-    let site = site(&[])?;
-    let etag = site.get("/main.js", &[])?.header(ETAG).to_owned();
-    let same = site.get("/main.js", &[(IF_NONE_MATCH, &etag)])?;
-    assert_eq!((same.status, same.header(ETAG)), (304, &*etag));
-    fs::write(site.dir.path().join("main.js"), "export {}")?;
-    assert_ne!(site.get("/main.js", &[])?.header(ETAG), etag);
-    Ok(())
-}
-
-#[test]
 fn pages_of_any_origin_may_read_ranges_and_their_headers() -> Test {
     let site = site(&[])?;
     let origin = (ORIGIN, "https://example.org");
@@ -149,34 +138,6 @@ fn pages_of_any_origin_may_read_ranges_and_their_headers() -> Test {
     assert_eq!(answer.header(ACCESS_CONTROL_ALLOW_HEADERS), "*");
     let allowed = answer.header(private("access-control-allow-private-network"));
     assert_eq!((answer.status, allowed), (200, "true"));
-    Ok(())
-}
-
-#[test]
-fn files_have_the_content_types_that_browsers_require() -> Test {
-    let site = site(&[])?;
-    for (path, expected) in [
-        ("/", "text/html"),
-        ("/module.wasm", "application/wasm"),
-        ("/main.js", "text/javascript"),
-        (SHARD, "application/octet-stream"),
-    ] {
-        let answer = site.get(path, &[])?;
-        assert_eq!(answer.header(CONTENT_TYPE), expected, "{path}");
-    }
-    Ok(())
-}
-
-#[test]
-fn a_compressed_file_is_sent_to_clients_that_accept_it() -> Test {
-    let site = site(&[])?;
-    fs::write(site.dir.path().join("main.js.br"), "small")?;
-    for (accepted, coding, body) in [("gzip, br", "br", "small"), ("gzip", "", "main.js")] {
-        let answer = site.get("/main.js", &[(ACCEPT_ENCODING, accepted)])?;
-        assert_eq!(answer.header(CONTENT_ENCODING), coding);
-        assert_eq!(answer.header(CONTENT_TYPE), "text/javascript");
-        assert_eq!(answer.body, body.as_bytes());
-    }
     Ok(())
 }
 
