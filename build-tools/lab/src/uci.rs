@@ -1,14 +1,17 @@
 //! UCI engines in separate processes.
 
 use std::{
-    io::{self, BufRead, BufReader, Write},
+    io::{BufRead, BufReader, Write},
     process::{Child, ChildStdin, Command, Stdio},
     sync::mpsc::{self, Receiver, RecvTimeoutError},
     thread,
     time::{Duration, Instant},
 };
 
+use anyhow::{Context as _, Result, anyhow, bail};
 pub use shelfish_engine::UciScore;
+
+const ENDED: &str = "the engine's process ended";
 
 /// Timeout of commands other than searches.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -25,34 +28,18 @@ pub struct Setup {
     pub options: Vec<(String, String)>,
 }
 
-/// Error of a [`Setup`] without a program.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected a program, for example \"stockfish Hash=16\", found \"{found}\"")]
-pub struct SetupError {
-    found: String,
-}
-
 impl Setup {
     /// Parses `PROGRAM ARGUMENT… [Name=Value…]`. Words with an equals sign are UCI options. In their names, `_` stands
     /// for a space, except in names that begin with `UCI_`.
     ///
-    /// ```
-    /// let setup = shelfish_cli::uci::Setup::parse("stockfish Skill_Level=5").unwrap();
-    /// assert_eq!(setup.options, [("Skill Level".to_owned(), "5".to_owned())]);
-    /// let setup = shelfish_cli::uci::Setup::parse("engine UCI_Elo=900");
-    /// assert_eq!(setup.unwrap().options[0].0, "UCI_Elo");
-    /// ```
-    ///
     /// # Errors
     ///
     /// The text contains no program.
-    pub fn parse(text: &str) -> Result<Setup, SetupError> {
+    pub fn parse(text: &str) -> Result<Setup> {
         let (options, command): (Vec<&str>, Vec<&str>) =
             text.split_whitespace().partition(|word| word.contains('='));
         if command.is_empty() {
-            return Err(SetupError {
-                found: text.to_owned(),
-            });
+            bail!("expected a program, for example \"stockfish Hash=16\", found \"{text}\"");
         }
         let spaced = |name: &str| {
             if name.starts_with("UCI_") {
@@ -72,23 +59,6 @@ impl Setup {
     }
 }
 
-/// Reasons why an engine returned no move.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The process could not be started or written to.
-    #[error("{0}")]
-    Process(io::Error),
-    /// The process ended.
-    #[error("the engine's process ended")]
-    Ended,
-    /// The answer did not arrive in time.
-    #[error("the engine did not answer within {} ms", .0.as_millis())]
-    Late(Duration),
-    /// The line cannot be parsed.
-    #[error("the engine answered \"{0}\", expected bestmove and a move")]
-    Line(String),
-}
-
 /// Result of a search.
 #[derive(Default, Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
@@ -96,8 +66,6 @@ pub struct Answer {
     pub best: String,
     /// Last score.
     pub score: Option<UciScore>,
-    /// Last score of the second line.
-    pub second: Option<UciScore>,
     /// Last depth.
     pub depth: u32,
     /// Last number of nodes.
@@ -115,18 +83,16 @@ pub struct Engine {
 
 impl Engine {
     /// Starts an engine and waits until it is ready.
-    pub fn start(setup: &Setup) -> Result<Engine, Error> {
-        let (program, arguments) = setup.command.split_first().ok_or(Error::Ended)?;
+    pub fn start(setup: &Setup) -> Result<Engine> {
+        let (program, arguments) = setup.command.split_first().context(ENDED)?;
         let mut child = Command::new(program)
             .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .map_err(|error| {
-                Error::Process(io::Error::new(error.kind(), format!("{program}: {error}")))
-            })?;
+            .with_context(|| program.clone())?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(Error::Ended);
+            bail!(ENDED);
         };
         let (sender, lines) = mpsc::channel();
         thread::spawn(move || {
@@ -151,18 +117,13 @@ impl Engine {
     }
 
     /// Clears the state of the previous game.
-    pub fn new_game(&mut self) -> Result<(), Error> {
+    pub fn new_game(&mut self) -> Result<()> {
         self.send("ucinewgame\nisready")?;
         self.wait_for("readyok")
     }
 
-    /// Sets the number of lines of the next searches.
-    pub fn set_lines(&mut self, lines: usize) -> Result<(), Error> {
-        self.send(&format!("setoption name MultiPV value {lines}"))
-    }
-
     /// Searches `position` with the limits in `go`, for at most `timeout`. Both use the syntax of UCI.
-    pub fn search(&mut self, position: &str, go: &str, timeout: Duration) -> Result<Answer, Error> {
+    pub fn search(&mut self, position: &str, go: &str, timeout: Duration) -> Result<Answer> {
         let start = Instant::now();
         self.send(&format!("position {position}\ngo {go}"))?;
         let mut answer = Answer::default();
@@ -172,10 +133,10 @@ impl Engine {
             match words.next() {
                 Some("info") => read_info(words, &mut answer),
                 Some("bestmove") => {
-                    answer.best = words
-                        .next()
-                        .ok_or_else(|| Error::Line(line.clone()))?
-                        .to_owned();
+                    let best = words.next().with_context(|| {
+                        format!("the engine answered \"{line}\", expected bestmove and a move")
+                    })?;
+                    answer.best = best.to_owned();
                     return Ok(answer);
                 }
                 _ => {}
@@ -183,24 +144,27 @@ impl Engine {
         }
     }
 
-    fn send(&mut self, line: &str) -> Result<(), Error> {
-        self.input
-            .write_all(format!("{line}\n").as_bytes())
-            .and_then(|()| self.input.flush())
-            .map_err(Error::Process)
+    fn send(&mut self, line: &str) -> Result<()> {
+        self.input.write_all(format!("{line}\n").as_bytes())?;
+        Ok(self.input.flush()?)
     }
 
     /// Returns the next line. `timeout` limits the time since `start`, regardless of the number of lines.
-    fn line(&mut self, start: Instant, timeout: Duration) -> Result<String, Error> {
+    fn line(&mut self, start: Instant, timeout: Duration) -> Result<String> {
         self.lines
             .recv_timeout(timeout.saturating_sub(start.elapsed()))
             .map_err(|error| match error {
-                RecvTimeoutError::Timeout => Error::Late(timeout),
-                RecvTimeoutError::Disconnected => Error::Ended,
+                RecvTimeoutError::Timeout => {
+                    anyhow!(
+                        "the engine did not answer within {} ms",
+                        timeout.as_millis()
+                    )
+                }
+                RecvTimeoutError::Disconnected => anyhow!(ENDED),
             })
     }
 
-    fn wait_for(&mut self, expected: &str) -> Result<(), Error> {
+    fn wait_for(&mut self, expected: &str) -> Result<()> {
         let start = Instant::now();
         while self.line(start, TIMEOUT)?.trim() != expected {}
         Ok(())
@@ -221,7 +185,7 @@ impl Drop for Engine {
     }
 }
 
-/// Reads an `info` line. Ignores bounds of scores, and all lines of play after the second.
+/// Reads an `info` line. Ignores bounds of scores, and all lines of play but the first.
 fn read_info<'a>(mut words: impl Iterator<Item = &'a str>, answer: &mut Answer) {
     let (mut score, mut bound, mut rank) = (None, false, Some(1));
     while let Some(word) = words.next() {
@@ -244,8 +208,6 @@ fn read_info<'a>(mut words: impl Iterator<Item = &'a str>, answer: &mut Answer) 
     if rank == Some(1) {
         answer.score = score;
         answer.line = words.map(str::to_owned).collect();
-    } else if rank == Some(2) {
-        answer.second = score;
     }
 }
 
@@ -275,7 +237,6 @@ mod tests {
             (Some(UciScore::Mate(-3)), 8, 600)
         );
         assert_eq!(answer.line, ["e2e4", "cp"]);
-        assert_eq!(answer.second, Some(UciScore::Cp(12)));
     }
 
     #[test]
@@ -289,7 +250,8 @@ mod tests {
         };
         let mut engine = Engine::start(&setup).unwrap();
         let answer = engine.search("startpos", "depth 1", Duration::from_millis(200));
-        assert!(matches!(answer, Err(Error::Late(_))), "{answer:?}");
+        let error = answer.unwrap_err().to_string();
+        assert!(error.contains("within 200 ms"), "{error}");
     }
 
     #[test]
