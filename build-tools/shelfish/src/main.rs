@@ -10,7 +10,7 @@ use shelfish_cli::commands::{
     analyse, bench, book, build, doctor, endgames, engine, explore, export, extract, lookup, man,
     parts, publish, refresh, serve, stats, verify,
 };
-use shelfish_cli::publish::PublishError;
+use shelfish_cli::publish::{Options, PublishError};
 use shelfish_cli::store::EnvironmentError;
 use shelfish_cli::terminal::shown::shown;
 
@@ -50,7 +50,7 @@ enum Command {
     /// Make a small database of an opening, a repertoire or games
     Extract(extract::Args),
     /// Publish a database to S3, R2, Google Cloud Storage or a folder
-    Publish(publish::Args),
+    Publish(Options),
     /// Check whether a host can serve a database to browsers
     Doctor(doctor::Args),
     /// Build, verify, publish and prune a database if its sources changed
@@ -112,7 +112,7 @@ fn main() -> ExitCode {
         Command::Verify(args) => verify::run(args),
         Command::Export(args) => export::run(args),
         Command::Extract(args) => extract::run(args),
-        Command::Publish(args) => publish::run(args),
+        Command::Publish(options) => publish::run(&options),
         Command::Doctor(args) => doctor::run(args),
         Command::Refresh(args) => refresh::command::run(&args),
         Command::Engine(args) => engine::run(&args),

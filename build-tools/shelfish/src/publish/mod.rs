@@ -12,12 +12,13 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use serde::Serialize;
 use shelfish::source::integrity::Integrity;
 use shelfish::table::{Manifest, Shard};
+use thiserror::Error;
 use tokio::sync::watch;
 
 use crate::database::{self, parse_manifest};
@@ -31,66 +32,98 @@ use plan::{Local, Plan};
 /// Name of the folder, next to the shards, for replaced manifests.
 const SUPERSEDED: &str = "superseded";
 
-/// Options of a publication.
-#[derive(Clone, Debug)]
+/// Publish a database to S3, R2, Google Cloud Storage or a folder.
+#[derive(clap::Args, Clone, Debug)]
+#[command(after_help = "Examples:
+  shelfish publish db s3://my-bucket/evals --dry-run
+  shelfish publish db s3://my-bucket/evals --cors --prune
+  shelfish publish db https://ACCOUNT.r2.cloudflarestorage.com/my-bucket/evals --prune --keep 3 --grace 14d
+  shelfish publish db gs://my-bucket/evals
+  shelfish publish db ../site/evals --pages
+
+Files that the store already has are not sent again; the command compares name, length and hash. The manifest is sent last,
+and only if the published manifest did not change in the meantime. Readers therefore see the old or the new database, even
+after a failure. Run the same command again to continue. If two users publish at the same time, the second command fails.
+
+The replaced manifest is kept in the folder `superseded`. With --prune, a file is removed if no kept manifest names it and if
+it was sent before --grace. Allow some days, because browsers may still have an old manifest.
+
+Shards are served as model/mesh and cached for a year; the manifest is served as application/json and cached for a minute.
+The bucket must be readable by the public, and by pages of other sites (see --cors). `shelfish doctor URL` checks this.
+
+Credentials come from the environment:
+  S3      AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION; AWS_ENDPOINT for MinIO, Garage and others
+  R2      AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY
+  Google  GOOGLE_APPLICATION_CREDENTIALS or GOOGLE_SERVICE_ACCOUNT, the path of a key
+An empty variable counts as unset. Files of profiles (~/.aws) are not read. Parts of a killed upload stay until a life-cycle
+rule of the bucket removes them.
+
+Exit codes: 0 if the database is published, changed or not; 1 otherwise; 2 if the usage is wrong; 130 and 143 if
+interrupted.")]
 pub struct Options {
-    /// Directory of the database.
+    /// Directory of the database
+    #[arg(value_name = "DIR")]
     pub dir: PathBuf,
-    /// Destination.
+    /// Folder in the store: s3://BUCKET/FOLDER, gs://BUCKET/FOLDER, the https:// URL of an R2 bucket, or a local directory
+    #[arg(value_name = "URL", value_parser = Address::parse)]
     pub to: Address,
-    /// Rules for the removal of old databases.
-    pub prune: Option<Prune>,
-    /// Whether to only print the plan.
+    /// Print the number of files that would be sent and removed
+    #[arg(long)]
     pub dry_run: bool,
-    /// Whether to check the limits of GitHub Pages.
-    pub pages: bool,
-    /// Whether to return the steps that allow pages of other sites to read the store.
+    /// Remove files that no kept database needs
+    #[arg(long)]
+    pub prune: bool,
+    /// Number of databases that --prune keeps, including the new database
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..), requires = "prune")]
+    pub keep: u32,
+    /// Time that --prune keeps a database after its replacement and a file after its upload: a number with d, h, m or s
+    #[arg(long, value_name = "TIME", default_value = "7d", value_parser = humantime::parse_duration, requires = "prune")]
+    pub grace: Duration,
+    /// Print the commands that allow pages of other sites to read the bucket
+    #[arg(long)]
     pub cors: bool,
-    /// Condition on the published manifest.
-    pub replaces: Replaces,
-    /// Maximum share of the published positions that may be missing from the new database, in percent.
+    /// Fail if the database exceeds the limits of GitHub Pages: 1 GB per site, 100 MB per file
+    #[arg(long)]
+    pub pages: bool,
+    /// Fail if the published database has more positions and the new database lacks more than this share of them
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub max_loss: Option<f64>,
-    /// Whether to hide progress.
+    /// Print the summary as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Do not print progress
+    #[arg(short, long)]
     pub quiet: bool,
+    /// Condition on the published manifest.
+    #[arg(skip)]
+    pub replaces: Replaces,
 }
 
-impl Options {
-    /// Creates the default options for a directory and a destination.
-    pub fn new(dir: PathBuf, to: Address) -> Options {
-        Options {
-            dir,
-            to,
-            prune: None,
-            dry_run: false,
-            pages: false,
-            cors: false,
-            replaces: Replaces::Any,
-            max_loss: None,
-            quiet: false,
-        }
-    }
+/// Error of a share in percent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("expected a number from 0 to 100")]
+pub struct PercentError;
+
+/// Parses a share in percent.
+pub fn percent(text: &str) -> Result<f64, PercentError> {
+    text.parse()
+        .ok()
+        .filter(|percent| (0.0..=100.0).contains(percent))
+        .ok_or(PercentError)
 }
 
 /// Number of files that are sent in parallel.
 const JOBS: usize = 4;
 
 /// Condition on the manifest that a publication replaces.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Replaces {
     /// No condition.
+    #[default]
     Any,
     /// The manifest has this hash, as returned by [`current`] before the build; `None` means that nothing was
     /// published. Otherwise, a build on the old manifest would lose a concurrent publication.
     Only(Option<String>),
-}
-
-/// Rules for the removal of old databases.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Prune {
-    /// Number of databases to keep, including the current database.
-    pub keep: usize,
-    /// Minimum age of replaced manifests and unused files before their removal.
-    pub grace: Duration,
 }
 
 /// Results of a publication, or the plan.
@@ -175,7 +208,7 @@ async fn run(options: &Options, stop: &watch::Sender<bool>) -> Result<Report, Pu
         .as_ref()
         .map(|before| published(&store, before))
         .transpose()?;
-    let plan = plan::plan(&store, &local, old.as_ref(), SystemTime::now()).await?;
+    let plan = plan::plan(&store, &local, old.as_ref()).await?;
     if options.pages {
         plan.check_pages(&local)?;
     }
@@ -217,25 +250,18 @@ async fn run(options: &Options, stop: &watch::Sender<bool>) -> Result<Report, Pu
     };
     if !options.dry_run {
         send_all(&store, &local, &plan, options, stop).await?;
-        if let (true, Some(before), Some(_)) = (changed, &before, &old) {
-            // The modification time of this file says how long its shards are needed.
-            store
-                .write(&superseded(&before.bytes), &before.bytes)
-                .await?;
-        }
         if changed {
-            store.replace(before.as_ref(), &local.bytes).await?;
+            replace(&store, before.as_ref(), &local.bytes).await?;
         }
     }
-    if let Some(rules) = options.prune {
+    if options.prune {
         // In a dry run, readers still use the published manifest.
         let replaced = old
             .as_ref()
             .zip(before.as_ref())
             .filter(|_| changed && options.dry_run);
         let replaced = replaced.map(|(old, before)| (superseded(&before.bytes), old.clone()));
-        let found =
-            prune::find(&store, &local.manifest, replaced, rules, SystemTime::now()).await?;
+        let found = prune::find(&store, &local.manifest, replaced, options).await?;
         report.removed_files = found.shards.len() as u64;
         report.removed_bytes = found
             .shards
@@ -253,13 +279,22 @@ async fn run(options: &Options, stop: &watch::Sender<bool>) -> Result<Report, Pu
 /// Replaces the manifest of a store that contains all shards, and keeps the previous manifest.
 pub async fn replace_manifest(store: &Store, bytes: &[u8]) -> Result<(), PublishError> {
     let before = store.read(Manifest::FILE).await?;
-    if let Some(before) = before.as_ref().filter(|before| before.bytes != bytes) {
+    if let Some(before) = &before {
         published(store, before)?;
-        store
-            .write(&superseded(&before.bytes), &before.bytes)
-            .await?;
     }
-    Ok(store.replace(before.as_ref(), bytes).await?)
+    match &before {
+        Some(before) if before.bytes == bytes => Ok(()),
+        _ => Ok(replace(store, before.as_ref(), bytes).await?),
+    }
+}
+
+async fn replace(store: &Store, before: Option<&Current>, bytes: &[u8]) -> Result<(), StoreError> {
+    if let Some(before) = before {
+        // The modification time of this file says how long its shards are needed.
+        let name = superseded(&before.bytes);
+        store.write(&name, &before.bytes).await?;
+    }
+    store.replace(before, bytes).await
 }
 
 /// Returns the share of positions that a replacement loses, in percent.
@@ -327,7 +362,7 @@ fn superseded(manifest: &[u8]) -> String {
     format!("{SUPERSEDED}/{digits}.json")
 }
 
-/// Sends shards until the store has all shards.
+/// Sends shards. Returns an error if the store then lacks a shard, because the manifest may only name shards that exist.
 async fn send_all(
     store: &Store,
     local: &Local,
@@ -335,28 +370,20 @@ async fn send_all(
     options: &Options,
     stop: &watch::Sender<bool>,
 ) -> Result<(), PublishError> {
-    /// Number of attempts, because another program may remove files.
-    const TIMES: usize = 3;
-    let mut missing = plan.send.clone();
-    for _ in 0..TIMES {
-        send(store, &missing, options, stop).await?;
-        // The manifest may only name shards that exist.
-        let there: BTreeSet<(String, u64)> = store
-            .list("")
-            .await?
-            .into_iter()
-            .map(|entry| (entry.name, entry.bytes))
-            .collect();
-        missing = local.manifest.shards().to_vec();
-        missing.retain(|shard| !there.contains(&(shard.file.clone(), shard.bytes)));
-        if missing.is_empty() {
-            return Ok(());
-        }
+    send(store, &plan.send, options, stop).await?;
+    let listed = store.list("").await?.into_iter();
+    let there: BTreeSet<(String, u64)> = listed.map(|entry| (entry.name, entry.bytes)).collect();
+    let shards = local.manifest.shards().iter();
+    match shards
+        .filter(|shard| !there.contains(&(shard.file.clone(), shard.bytes)))
+        .count()
+    {
+        0 => Ok(()),
+        shards => Err(PublishError::Vanished {
+            at: store.locate(""),
+            shards,
+        }),
     }
-    Err(PublishError::Vanished {
-        at: store.locate(""),
-        shards: missing.len(),
-    })
 }
 
 /// Sends shards in parallel. After a failure, pending uploads are stopped.

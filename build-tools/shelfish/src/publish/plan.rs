@@ -12,7 +12,7 @@ use shelfish::table::{Manifest, Shard};
 
 use super::{LocalErrorKind, PublishError};
 use crate::database::{OpenError, parse_manifest};
-use crate::store::{Entry, Store};
+use crate::store::{Store, StoredFile};
 
 /// Age from which shards that the current manifest does not name are sent again, because another run may be removing
 /// them.
@@ -79,7 +79,7 @@ pub(super) struct Plan {
     /// Shards that are missing or damaged in the store.
     pub(super) send: Vec<Shard>,
     /// Files of the store by name.
-    there: BTreeMap<String, Entry>,
+    there: BTreeMap<String, StoredFile>,
 }
 
 /// Compares the local database with the store by name, length, and the hash that was sent with the content.
@@ -87,9 +87,8 @@ pub(super) async fn plan(
     store: &Store,
     local: &Local,
     old: Option<&Manifest>,
-    now: SystemTime,
 ) -> Result<Plan, PublishError> {
-    let there: BTreeMap<String, Entry> = store
+    let there: BTreeMap<String, StoredFile> = store
         .list("")
         .await?
         .into_iter()
@@ -99,7 +98,9 @@ pub(super) async fn plan(
         |file: &str| old.is_some_and(|old| old.shards().iter().any(|shard| shard.file == file));
     let is_at_hand = |shard: &Shard| {
         there.get(&shard.file).is_some_and(|entry| {
-            let age = now.duration_since(entry.modified).unwrap_or_default();
+            let age = SystemTime::now()
+                .duration_since(entry.modified)
+                .unwrap_or_default();
             entry.bytes == shard.bytes && (age < FRESH || is_live(&shard.file))
         })
     };

@@ -10,15 +10,15 @@ use std::time::{Duration, SystemTime};
 use futures_util::{StreamExt, TryStreamExt};
 use shelfish::table::Manifest;
 
-use super::{Prune, PublishError, SUPERSEDED};
+use super::{Options, PublishError, SUPERSEDED};
 use crate::database::parse_manifest;
-use crate::store::{Entry, Store, StoreError, StoreErrorKind};
+use crate::store::{Store, StoreError, StoreErrorKind, StoredFile};
 
 /// Files that can be removed.
 #[derive(Default)]
 pub(super) struct Removal {
     /// Shards to remove.
-    pub(super) shards: Vec<Entry>,
+    pub(super) shards: Vec<StoredFile>,
     /// Names of replaced manifests to remove.
     manifests: Vec<String>,
 }
@@ -28,10 +28,10 @@ pub(super) async fn find(
     store: &Store,
     current: &Manifest,
     replaced: Option<(String, Manifest)>,
-    rules: Prune,
-    now: SystemTime,
+    options: &Options,
 ) -> Result<Removal, PublishError> {
-    let age = |entry: &Entry| now.duration_since(entry.modified).unwrap_or(Duration::ZERO);
+    let now = SystemTime::now();
+    let age = |entry: &StoredFile| now.duration_since(entry.modified).unwrap_or(Duration::ZERO);
     let mut past = store.list(SUPERSEDED).await?;
     past.retain(|entry| is_digits(&entry.name, ".json"));
     past.sort_by(|a, b| {
@@ -44,7 +44,9 @@ pub(super) async fn find(
     let mut removal = Removal::default();
     for (n, entry) in past.iter().enumerate() {
         let name = format!("{SUPERSEDED}/{}", entry.name);
-        if n + 1 + usize::from(replaced.is_some()) >= rules.keep && age(entry) >= rules.grace {
+        if n + 1 + usize::from(replaced.is_some()) >= options.keep as usize
+            && age(entry) >= options.grace
+        {
             removal.manifests.push(name);
             continue;
         }
@@ -64,7 +66,7 @@ pub(super) async fn find(
     removal.shards.retain(|entry| {
         shelfish::table::is_shard_name(&entry.name)
             && !needed.contains(&entry.name)
-            && age(entry) >= rules.grace
+            && age(entry) >= options.grace
     });
     Ok(removal)
 }

@@ -10,7 +10,7 @@ use shelfish::source::file::open;
 use shelfish::table::Manifest;
 use tokio::sync::watch;
 
-use super::{Current, Entry, StoreError, StoreErrorKind, name_of};
+use super::{Current, StoreError, StoreErrorKind, StoredFile, name_of};
 use crate::system::workspace::Workspace;
 
 /// Folder with an exclusive lock.
@@ -39,27 +39,28 @@ impl Folder {
         move |error| StoreError::new(&at, StoreErrorKind::Io(error))
     }
 
-    pub(super) fn list(&self, folder: &str) -> Result<Vec<Entry>, StoreError> {
-        let error_of = self.error(folder);
-        self.check_within(folder).map_err(&error_of)?;
-        let entries = match fs::read_dir(self.dir.join(folder)) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries.map_err(&error_of)?,
-        };
-        let mut found = Vec::new();
-        for entry in entries {
-            let entry = entry.map_err(&error_of)?;
-            let metadata = fs::symlink_metadata(entry.path()).map_err(&error_of)?;
-            if let (true, Ok(name)) = (metadata.is_file(), entry.file_name().into_string()) {
-                let modified = metadata.modified().map_err(&error_of)?;
-                found.push(Entry {
-                    name,
-                    bytes: metadata.len(),
-                    modified,
-                });
+    pub(super) fn list(&self, folder: &str) -> Result<Vec<StoredFile>, StoreError> {
+        let read = || {
+            self.check_within(folder)?;
+            let entries = match fs::read_dir(self.dir.join(folder)) {
+                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+                entries => entries?,
+            };
+            let mut found = Vec::new();
+            for entry in entries {
+                let entry = entry?;
+                let metadata = entry.metadata()?;
+                if let (true, Ok(name)) = (metadata.is_file(), entry.file_name().into_string()) {
+                    found.push(StoredFile {
+                        name,
+                        bytes: metadata.len(),
+                        modified: metadata.modified()?,
+                    });
+                }
             }
-        }
-        Ok(found)
+            Ok(found)
+        };
+        read().map_err(self.error(folder))
     }
 
     /// Returns an error if `folder` is a link, because its target may belong to another program or user.
@@ -93,11 +94,8 @@ impl Folder {
     }
 
     pub(super) fn holds(&self, shard: &str) -> Result<bool, StoreError> {
-        let mut hash = Sha256::new();
-        let copied = open(&self.dir.join(shard))
-            .and_then(|mut file| io::copy(&mut file, &mut HashOnly(&mut hash)));
-        copied.map_err(self.error(shard))?;
-        Ok(name_of(hash) == shard)
+        let found = name_of_file(&self.dir.join(shard)).map_err(self.error(shard))?;
+        Ok(found == shard)
     }
 
     pub(super) fn send(
@@ -107,32 +105,26 @@ impl Folder {
         sent: &AtomicU64,
         stop: &watch::Receiver<bool>,
     ) -> Result<(), StoreError> {
-        let at_source = |kind| StoreError::new(from.display().to_string(), kind);
-        let here = |error| at_source(StoreErrorKind::Io(error));
         let scratch = self.workspace.dir().join(shard);
-        let (mut file, mut out) = (
-            open(from).map_err(here)?,
-            File::create(&scratch).map_err(self.error(shard))?,
-        );
-        let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 20]);
-        loop {
-            if *stop.borrow() {
-                return Err(StoreError::new(self.locate(shard), StoreErrorKind::Stopped));
+        let copy = || {
+            let (file, mut out) = (open(from)?, File::create(&scratch)?);
+            while !*stop.borrow() {
+                match io::copy(&mut (&file).take(1 << 20), &mut out)? {
+                    0 => break,
+                    length => sent.fetch_add(length, Ordering::Relaxed),
+                };
             }
-            let length = file.read(&mut buffer).map_err(here)?;
-            if length == 0 {
-                break;
-            }
-            hash.update(&buffer[..length]);
-            out.write_all(&buffer[..length])
-                .map_err(self.error(shard))?;
-            sent.fetch_add(length as u64, Ordering::Relaxed);
+            out.sync_all()?;
+            name_of_file(&scratch)
+        };
+        let found = copy().map_err(self.error(shard))?;
+        if *stop.borrow() {
+            return Err(StoreError::new(self.locate(shard), StoreErrorKind::Stopped));
         }
-        let found = name_of(hash);
         if found != shard {
-            return Err(at_source(StoreErrorKind::Content { found }));
+            let kind = StoreErrorKind::Content { found };
+            return Err(StoreError::new(from.display().to_string(), kind));
         }
-        out.sync_all().map_err(self.error(shard))?;
         self.place(&scratch, shard)
     }
 
@@ -182,15 +174,13 @@ impl Folder {
     }
 }
 
-struct HashOnly<'a>(&'a mut Sha256);
-
-impl Write for HashOnly<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.update(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+/// Returns the name of a shard with the content of a file.
+fn name_of_file(path: &Path) -> io::Result<String> {
+    let (mut file, mut hash, mut buffer) = (open(path)?, Sha256::new(), vec![0; 1 << 20]);
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(name_of(hash)),
+            length => hash.update(&buffer[..length]),
+        }
     }
 }

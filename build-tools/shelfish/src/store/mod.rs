@@ -41,7 +41,7 @@ enum Backend {
 
 /// File of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct StoredFile {
     /// Name of the file within its folder.
     pub name: String,
     /// Size in bytes.
@@ -208,7 +208,7 @@ impl Store {
     }
 
     /// Lists the files of a folder. A missing folder is empty.
-    pub async fn list(&self, folder: &str) -> Result<Vec<Entry>, StoreError> {
+    pub async fn list(&self, folder: &str) -> Result<Vec<StoredFile>, StoreError> {
         match &self.0 {
             Backend::Folder(store) => store.list(folder),
             Backend::Objects(store) => store.list(folder).await,

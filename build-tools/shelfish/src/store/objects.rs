@@ -24,7 +24,9 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::sync::watch;
 
 use super::client::{Cap, NoCredentials};
-use super::{Address, Current, Entry, Role, StoreError, StoreErrorKind, brief, bucket, name_of};
+use super::{
+    Address, Current, Role, StoreError, StoreErrorKind, StoredFile, brief, bucket, name_of,
+};
 
 /// Size of the parts in which larger files are sent. Stores accept parts from 5 MiB on.
 const PART: u64 = 8 << 20;
@@ -114,7 +116,7 @@ impl Objects {
         self.store.get_opts(&self.path(name), options).await
     }
 
-    pub(super) async fn list(&self, folder: &str) -> Result<Vec<Entry>, StoreError> {
+    pub(super) async fn list(&self, folder: &str) -> Result<Vec<StoredFile>, StoreError> {
         let prefix = self.path(folder);
         let depth = prefix.parts().count() + 1;
         let error = |kind| StoreError::new(self.locate(folder), kind);
@@ -122,7 +124,7 @@ impl Objects {
             let (mut entries, mut bytes) = (Vec::new(), 0);
             let mut all = self.store.list(Some(&prefix));
             while let Some(meta) = all.try_next().await.map_err(self.error(folder))? {
-                bytes += meta.location.as_ref().len() + size_of::<Entry>();
+                bytes += meta.location.as_ref().len() + size_of::<StoredFile>();
                 if bytes > LIST_BYTES {
                     return Err(error(StoreErrorKind::Crowded(LIST_BYTES)));
                 }
@@ -130,7 +132,7 @@ impl Objects {
                     meta.location.filename(),
                     meta.location.parts().count() == depth,
                 ) {
-                    entries.push(Entry {
+                    entries.push(StoredFile {
                         name: name.to_owned(),
                         bytes: meta.size,
                         modified: meta.last_modified.into(),

@@ -1,4 +1,4 @@
-//! Progress of a command: a bar on a terminal, otherwise an occasional line.
+//! Progress of a command: a bar on a terminal.
 
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -7,10 +7,8 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyle};
+use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
 
-/// Interval between two lines.
-const PLAIN: Duration = Duration::from_secs(10);
 /// Interval between two updates of a bar.
 const BAR: Duration = Duration::from_millis(200);
 
@@ -49,27 +47,18 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Starts the report unless `quiet` is set.
+    /// Starts the report, unless `quiet` is set or standard error is no terminal.
     pub fn start(work: Work, quiet: bool) -> Progress {
         let (stop, stopped) = channel();
-        let is_terminal = std::io::stderr().is_terminal();
-        let thread = (!quiet).then(|| {
+        let is_shown = !quiet && std::io::stderr().is_terminal();
+        let thread = is_shown.then(|| {
             thread::spawn(move || {
-                let start = Instant::now();
-                let bar = is_terminal.then(|| bar(&work));
-                let interval = if is_terminal { BAR } else { PLAIN };
-                while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(interval) {
-                    match &bar {
-                        Some(bar) => {
-                            bar.set_position(work.done.load(Relaxed));
-                            bar.set_message(rate(&work, start));
-                        }
-                        None => eprintln!("{}", line(&work, start)),
-                    }
+                let (start, bar) = (Instant::now(), bar(&work));
+                while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(BAR) {
+                    bar.set_position(work.done.load(Relaxed));
+                    bar.set_message(rate(&work, start));
                 }
-                if let Some(bar) = bar {
-                    bar.finish_and_clear();
-                }
+                bar.finish_and_clear();
             })
         });
         Progress {
@@ -123,30 +112,4 @@ fn rate(work: &Work, start: Instant) -> String {
         }
         None => format!("{}/s", HumanBytes(a_second(work.done.load(Relaxed)))),
     }
-}
-
-fn line(work: &Work, start: Instant) -> String {
-    let done = work.done.load(Relaxed);
-    let amount = |n| {
-        if work.is_bytes {
-            HumanBytes(n).to_string()
-        } else {
-            HumanCount(n).to_string()
-        }
-    };
-    let of = work.total.map_or(String::new(), |total| {
-        let left = start.elapsed().as_secs_f64() * (total as f64 / done.max(1) as f64 - 1.0);
-        let left = HumanDuration(Duration::from_secs_f64(left.clamp(0.0, 1e9)));
-        format!(
-            " of {}, {:.0} %, {left} left",
-            amount(total),
-            100.0 * done as f64 / total.max(1) as f64
-        )
-    });
-    format!(
-        "{}: {}{of}; {}",
-        work.phase,
-        amount(done),
-        rate(work, start)
-    )
 }

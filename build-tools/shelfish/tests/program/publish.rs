@@ -322,25 +322,6 @@ fn an_interrupted_upload_can_be_continued() {
 }
 
 #[test]
-fn broken_connections_and_a_busy_store_are_retried() {
-    let Some(store) = Store::start(Protocol::S3) else {
-        return;
-    };
-    let fixture = databases();
-    let (db, url) = (fixture.path("new"), store.url("evals"));
-    let line = Line::new(store.at, |_, n| match n % 4 {
-        1 => Do::Answer("503 Slow Down"),
-        2 => Do::Cut(700),
-        _ => Do::Pass,
-    });
-    run(store
-        .command_at(line.at)
-        .args(["publish", text(&db), &url, "-q"]))
-    .succeeds();
-    assert_eq!(positions(&store, &url), 1_574);
-}
-
-#[test]
 fn the_second_of_two_publishers_fails() {
     let Some(store) = Store::start(Protocol::S3) else {
         return;

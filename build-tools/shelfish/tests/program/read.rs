@@ -407,35 +407,6 @@ fn an_export_can_be_written_to_a_file_and_its_reader_can_stop() {
     );
 }
 
-#[test]
-fn a_failed_export_keeps_the_old_file() {
-    let fixture = Fixture::of_sample();
-    let (db, dump) = (fixture.path("db"), fixture.file("kept", "before"));
-    for format in if cfg!(feature = "parquet") {
-        &["jsonl", "parquet"][..]
-    } else {
-        &["jsonl"]
-    } {
-        let to = ["--format", format, "-o", dump.to_str().unwrap()];
-        on("export", fixture.path("missing"), &to).fails(&["missing"]);
-        assert_eq!(fs::read_to_string(&dump).unwrap(), "before");
-        if PathBuf::from("/dev/full").exists() {
-            on("export", &db, &["--format", format, "-o", "/dev/full"]).fails(&["/dev/full"]);
-        }
-    }
-    let before = fixture.files("db");
-    for (name, _) in &before {
-        on("export", &db, &["-o", db.join(name).to_str().unwrap()])
-            .fails(&[name, "is a file of a database"]);
-    }
-    assert_eq!(fixture.files("db"), before);
-    on("export", &db, &["-o", dump.to_str().unwrap()]).succeeds();
-    assert_eq!(
-        sorted(&fs::read_to_string(&dump).unwrap()),
-        fixture.export("db")
-    );
-}
-
 /// Adds the checksum to a modified manifest.
 fn sealed(manifest: &str) -> String {
     let (before, _) = manifest.rsplit_once(",\"checksum\":\"").unwrap();

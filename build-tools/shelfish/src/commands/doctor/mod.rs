@@ -86,9 +86,9 @@ struct Check {
     remedy: Option<String>,
 }
 
-/// Report of an examination.
+/// HostReport of an examination.
 #[derive(Serialize)]
-struct Report {
+struct HostReport {
     /// URL of the manifest.
     url: String,
     /// Origin of the pages that read the database.
@@ -113,7 +113,7 @@ pub fn run(args: Args) -> Outcome {
 }
 
 /// Examines the host of a manifest for the pages of an origin.
-async fn examine(url: Url, origin: Url) -> Result<Report, BoxError> {
+async fn examine(url: Url, origin: Url) -> Result<HostReport, BoxError> {
     let client = Client::new(origin.clone())?;
     let examination = Examination::of(&client, url.clone(), origin.clone()).await;
     let host = Host::of(&url, examination.first());
@@ -133,7 +133,7 @@ async fn examine(url: Url, origin: Url) -> Result<Report, BoxError> {
     });
     let count = |result| checks.iter().filter(|check| check.result == result).count();
     let problems = count(Verdict::Problem);
-    Ok(Report {
+    Ok(HostReport {
         url: url.to_string(),
         origin: origin.origin().ascii_serialization(),
         host: host.name,
@@ -144,7 +144,7 @@ async fn examine(url: Url, origin: Url) -> Result<Report, BoxError> {
     })
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for HostReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (url, origin) = (shown(&self.url), shown(&self.origin));
         writeln!(f, "{url}, for pages of {origin}, on {}\n", self.host)?;
@@ -168,7 +168,7 @@ impl fmt::Display for Report {
             remedies.push(remedy);
             writeln!(f, "{:13}remedy:   {}", "", shown(remedy))?;
         }
-        let Report {
+        let HostReport {
             problems, warnings, ..
         } = self;
         writeln!(f, "\nproblems: {problems}, warnings: {warnings}")

@@ -6,8 +6,8 @@ use clap::Parser;
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::commands::publish;
 use crate::commands::table_args::BuildArgs;
+use crate::publish::Options;
 
 /// Keys of `refresh.toml`.
 #[derive(Clone, Debug, Deserialize)]
@@ -60,7 +60,7 @@ pub struct Config {
     /// Maximum share of the published positions that a new database may lose, in percent.
     pub max_loss: f64,
     /// Options of the publication.
-    pub publish: publish::Args,
+    pub publish: Options,
 }
 
 /// Error of an invalid configuration, with the path of its file.
@@ -145,9 +145,9 @@ impl Config {
         }
         let directory = folder.join(&keys.directory);
         let to = [directory.display().to_string(), place(&keys.to)];
-        let publish: publish::Args = options("publish", to.iter().chain(&keys.publish))?;
+        let publish: Options = options("publish", to.iter().chain(&keys.publish))?;
         let is_far = crate::system::url::scheme(&keys.directory.display().to_string()).is_some();
-        if is_far || publish.is_to(&directory) {
+        if is_far || publish.to.folder() == Some(directory.as_path()) {
             return Err(ConfigErrorKind::Directory(keys.directory));
         }
         let config = Config {

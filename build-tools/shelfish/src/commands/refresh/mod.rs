@@ -189,7 +189,7 @@ pub fn refresh(path: &Path, how: How) -> Result<Report, BoxError> {
         quiet: how.quiet,
         dry_run: false,
         max_loss: Some(config.max_loss),
-        ..config.publish.clone().options()
+        ..config.publish.clone()
     };
     let recipe = recipe(&config, &config.build_at(path, None)?)?;
     let state = State::read(&config.state)?;

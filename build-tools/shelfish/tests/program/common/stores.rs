@@ -271,8 +271,6 @@ pub enum Do {
     Pass,
     /// Answers with this status instead of the server.
     Answer(&'static str),
-    /// Forwards this number of bytes of the request, then closes the connection.
-    Cut(u64),
 }
 
 /// Connection to a server through a separate port.
@@ -331,11 +329,9 @@ impl Rules {
         let mut length = client.read(&mut buffer)?;
         let first = String::from_utf8_lossy(&buffer[..length]);
         let first = first.lines().next().unwrap_or_default().to_owned();
-        let mut left = match (self.judge)(&first, n) {
-            Do::Pass => u64::MAX,
-            Do::Cut(bytes) => bytes,
-            Do::Answer(status) => return answer(client, buffer[..length].to_vec(), status),
-        };
+        if let Do::Answer(status) = (self.judge)(&first, n) {
+            return answer(client, buffer[..length].to_vec(), status);
+        }
         let mut server = TcpStream::connect(to)?;
         let (mut from, mut back) = (server.try_clone()?, client.try_clone()?);
         std::thread::spawn(move || {
@@ -344,11 +340,8 @@ impl Rules {
         });
         while length > 0 {
             let before = self.sent.fetch_add(length as u64, SeqCst);
-            let most = left
-                .min(self.limit.saturating_sub(before))
-                .min(length as u64);
+            let most = self.limit.saturating_sub(before).min(length as u64);
             server.write_all(&buffer[..most as usize])?;
-            left -= most;
             if before + length as u64 >= self.limit {
                 (self.over)();
             }
