@@ -16,7 +16,7 @@ pub struct Selection {
     /// Minimum depth of evaluations.
     pub min_depth: u16,
     /// Share of the positions whose evaluations of the minimum depth are kept; `None` for all positions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip)]
     pub share: Option<Share>,
     /// Maximum number of PVs of an evaluation.
     pub max_pvs: Option<usize>,

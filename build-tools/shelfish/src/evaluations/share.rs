@@ -2,14 +2,13 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use twox_hash::XxHash64;
 
 /// A share of the positions, in ten-thousandths. A larger share contains the positions of a smaller share.
 ///
 /// The choice depends on the key alone, and neither on the order of the inputs nor on other positions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "u16", into = "u16")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Share(u16);
 
 impl Share {
@@ -43,25 +42,6 @@ impl Share {
 impl fmt::Display for Share {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{:02} %", self.0 / 100, self.0 % 100)
-    }
-}
-
-/// An error of a number that is not a share.
-#[derive(Debug, thiserror::Error)]
-#[error("expected a share from 1 to {most}, found {0}", most = Share::ALL - 1)]
-pub struct ShareError(u16);
-
-impl TryFrom<u16> for Share {
-    type Error = ShareError;
-
-    fn try_from(number: u16) -> Result<Share, ShareError> {
-        Share::new(number).ok_or(ShareError(number))
-    }
-}
-
-impl From<Share> for u16 {
-    fn from(share: Share) -> u16 {
-        share.0
     }
 }
 

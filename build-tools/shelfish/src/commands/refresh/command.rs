@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::{How, Report, refresh};
+use super::{Report, refresh};
 use crate::Outcome;
 use crate::terminal::report;
 use crate::terminal::shown::shown;
@@ -43,29 +43,24 @@ of the environment is wrong; 130 and 143 if interrupted.")]
 pub struct Args {
     /// Configuration file
     #[arg(value_name = "CONFIG")]
-    config: PathBuf,
+    pub(super) config: PathBuf,
     /// Build even if nothing changed
     #[arg(long)]
-    force: bool,
+    pub(super) force: bool,
     /// Print what would be done, and the reason
     #[arg(long)]
-    dry_run: bool,
+    pub(super) dry_run: bool,
     /// Print the report as JSON
     #[arg(long)]
     json: bool,
     /// Do not print progress
     #[arg(short, long)]
-    quiet: bool,
+    pub(super) quiet: bool,
 }
 
 /// Refreshes a database and prints a report.
 pub fn run(args: &Args) -> Outcome {
-    let how = How {
-        force: args.force,
-        dry_run: args.dry_run,
-        quiet: args.quiet,
-    };
-    let report = refresh(&args.config, how)?;
+    let report = refresh(args)?;
     report::print(&report, args.json)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -163,30 +163,20 @@ pub enum RefreshError {
     Damaged(PathBuf, Box<verify::Problem>),
 }
 
-/// Options of a refresh.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct How {
-    /// Whether to build even if nothing changed.
-    pub force: bool,
-    /// Whether to only print the action.
-    pub dry_run: bool,
-    /// Whether to hide progress.
-    pub quiet: bool,
-}
-
-/// Refreshes a database by the configuration at `path`.
+/// Refreshes a database.
 ///
 /// The published database stays intact if a step fails.
-pub fn refresh(path: &Path, how: How) -> Result<Report, BoxError> {
+pub fn refresh(args: &command::Args) -> Result<Report, BoxError> {
+    let path = args.config.as_path();
     let start = Instant::now();
     let say = |what: &str| {
-        if !how.quiet {
+        if !args.quiet {
             let _ = writeln!(io::stderr(), "shelfish: {}", shown(what));
         }
     };
     let config = Config::read(path)?;
     let mut publishing = publish::Options {
-        quiet: how.quiet,
+        quiet: args.quiet,
         dry_run: false,
         max_loss: Some(config.max_loss),
         ..config.publish.clone()
@@ -194,7 +184,7 @@ pub fn refresh(path: &Path, how: How) -> Result<Report, BoxError> {
     let recipe = recipe(&config, &config.build_at(path, None)?)?;
     let state = State::read(&config.state)?;
     let change = match &state {
-        _ if how.force => Some(Reason::Forced),
+        _ if args.force => Some(Reason::Forced),
         Some(state) => recipe.change(&state.recipe),
         None => Some(Reason::NoState(config.state.clone())),
     };
@@ -233,7 +223,7 @@ pub fn refresh(path: &Path, how: How) -> Result<Report, BoxError> {
         (Some(known), _) if !is_current(known) => Some(Reason::Base),
         _ => change.or_else(|| Some(Reason::NotBuilt(config.directory.clone()))),
     };
-    if how.dry_run {
+    if args.dry_run {
         report.would = Some(match (is_published, is_built) {
             (true, _) => "do nothing: the newest is published",
             (false, true) => "publish what is built",
@@ -261,12 +251,12 @@ pub fn refresh(path: &Path, how: How) -> Result<Report, BoxError> {
                 Some(reason) => say(&format!("building: {reason}")),
                 None => say("building"),
             }
-            let args = config.build_at(path, base.as_deref().filter(|_| config.on_published))?;
-            let built = args.build_in(config.directory.clone(), how.quiet)?;
+            let build = config.build_at(path, base.as_deref().filter(|_| config.on_published))?;
+            let built = build.build_in(config.directory.clone(), args.quiet)?;
             say("verifying");
             let verified = verify::verify(
                 &database::Args::of(&config.directory.display().to_string()).source()?,
-                how.quiet,
+                args.quiet,
             )?;
             if let Some(problem) = verified.problems.first() {
                 return Err(
