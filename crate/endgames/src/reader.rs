@@ -293,9 +293,15 @@ impl<S: Source> Endgames<S> {
         is_good: bool,
     ) {
         if let Some(observer) = &self.observer {
-            let (at, elapsed) = (self.source.locate(file), start.elapsed());
-            let fetched = Fetched::new(file, at, range, parts, origin, elapsed);
-            observer(&fetched.with_success(is_good));
+            observer(&Fetched {
+                file,
+                at: self.source.locate(file),
+                range,
+                parts,
+                origin,
+                elapsed: start.elapsed(),
+                is_good,
+            });
         }
     }
 

@@ -1,18 +1,11 @@
-//! The parts of a database in memory: its manifest, and decoded pages and blocks.
+//! The parts of a database: decoded pages and blocks.
 
 use core::any::Any;
 use core::fmt;
 use std::sync::Arc;
 
 use super::error::ReadError;
-use super::lru::Lru;
 use crate::table::{Block, Chunk, ContentHash, Manifest, Page, Record, TableError};
-
-/// A manifest, and pages and blocks in memory, bounded in bytes.
-pub(super) struct Catalog {
-    manifest: Arc<Manifest>,
-    memory: Lru<Chunk, Part>,
-}
 
 /// The functions of a kind of record. The rest of a reader is compiled once for all kinds.
 #[derive(Clone, Copy)]
@@ -77,7 +70,7 @@ pub(super) enum Part {
 
 impl Part {
     /// Returns the approximate size in memory, in bytes.
-    fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         match self {
             Part::Page(page) => page.memory(),
             Part::Block(block) => block.bytes,
@@ -130,43 +123,5 @@ impl Want {
             Kind::Hashes => Part::Hashes(bytes.into()),
             Kind::Block => Part::Block(Arc::new((format.block)(bytes, chunk, folder)?)),
         })
-    }
-}
-
-impl Catalog {
-    /// Creates a catalog of a manifest and at most `memory` bytes of pages and blocks.
-    pub(super) fn new(manifest: Manifest, memory: usize) -> Catalog {
-        Catalog {
-            manifest: Arc::new(manifest),
-            memory: Lru::new(memory, Chunk::hash),
-        }
-    }
-
-    pub(super) fn manifest(&self) -> &Arc<Manifest> {
-        &self.manifest
-    }
-
-    /// Replaces the manifest by that of a new build. Chunks that both builds contain stay in memory. Returns whether the
-    /// new manifest is different.
-    pub(super) fn renew(&mut self, manifest: Manifest) -> bool {
-        let is_different = *self.manifest != manifest;
-        self.manifest = Arc::new(manifest);
-        is_different
-    }
-
-    /// Evicts all pages and blocks.
-    pub(super) fn clear(&mut self) {
-        self.memory.clear();
-    }
-
-    /// Returns a page or block from memory.
-    pub(super) fn part(&mut self, chunk: &Chunk) -> Option<Part> {
-        self.memory.get(chunk).cloned()
-    }
-
-    /// Adds a page or block to the memory.
-    pub(super) fn keep(&mut self, chunk: &Chunk, part: Part) {
-        let bytes = part.bytes();
-        self.memory.put(chunk.clone(), part, bytes);
     }
 }

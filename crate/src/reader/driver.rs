@@ -8,14 +8,15 @@ use futures_util::future::WeakShared;
 use web_time::{Duration, Instant};
 
 use super::cache::Keep;
-use super::catalog::{Catalog, Format, Part, Want};
+use super::catalog::{Format, Part, Want};
 use super::error::ReadError;
 use super::fetched::{Fetched, Origin, Stats};
 use super::handle::ReaderBuilder;
+use super::lru::Lru;
 use super::requests::{Boxed, Parts, Pending, Sent};
 use crate::source::{Source, SourceError, Whole};
 use crate::sync::{Semaphore, held};
-use crate::table::Manifest;
+use crate::table::{Chunk, Manifest};
 
 /// The shared state of all clones of a reader. It does not depend on the kind of record.
 pub(super) struct Driver<S> {
@@ -24,13 +25,14 @@ pub(super) struct Driver<S> {
     permits: Semaphore,
     /// Path or URL of the files, with a trailing slash, for error messages.
     folder: String,
-    /// Manifest, pages and blocks in memory. Nothing is decoded, read or written while the catalog is locked.
-    catalog: Mutex<Catalog>,
+    manifest: Mutex<Arc<Manifest>>,
+    /// Pages and blocks. Nothing is decoded, read or written while the memory is locked.
+    memory: Mutex<Lru<Chunk, Part>>,
     pub(super) pending: Mutex<Pending>,
     /// The current request for the manifest, for all lookups that wait for it.
     renewal: Mutex<Option<WeakShared<Renewal>>>,
-    checked: Mutex<Checked>,
-    stats: Mutex<Stats>,
+    pub(super) checked: Mutex<Checked>,
+    pub(super) stats: Mutex<Stats>,
 }
 
 /// A request for the manifest. Returns whether a different manifest replaced the manifest.
@@ -38,34 +40,24 @@ type Renewal = Boxed<'static, Result<bool, ReadError>>;
 
 /// The last requests for the manifest.
 #[derive(Default)]
-struct Checked {
+pub(super) struct Checked {
     /// Entity tag of the manifest in use.
     etag: Option<String>,
     /// Time when the source last sent or confirmed the manifest in use; `None` if the manifest is the cache's.
-    confirmed: Option<Instant>,
+    pub(super) confirmed: Option<Instant>,
     /// Time of the last request.
-    requested: Option<Instant>,
+    pub(super) requested: Option<Instant>,
 }
 
 impl<S> Driver<S> {
-    /// Locks the catalog.
-    pub(super) fn catalog(&self) -> MutexGuard<'_, Catalog> {
-        held(&self.catalog)
+    /// Locks the pages and blocks in memory.
+    pub(super) fn memory(&self) -> MutexGuard<'_, Lru<Chunk, Part>> {
+        held(&self.memory)
     }
 
     /// Returns the manifest in use.
     pub(super) fn manifest(&self) -> Arc<Manifest> {
-        self.catalog().manifest().clone()
-    }
-
-    /// Returns the counters.
-    pub(super) fn stats(&self) -> Stats {
-        *held(&self.stats)
-    }
-
-    /// Returns the time since the source last sent or confirmed the manifest.
-    pub(super) fn manifest_age(&self) -> Option<Duration> {
-        Some(held(&self.checked).confirmed?.elapsed())
+        held(&self.manifest).clone()
     }
 
     pub(super) fn count(&self, change: impl FnOnce(&mut Stats)) {
@@ -74,13 +66,11 @@ impl<S> Driver<S> {
 
     /// Returns a page or block if it is in memory, or is an inline page of the manifest.
     pub(super) fn in_memory(&self, want: &Want) -> Option<Part> {
-        let manifest = {
-            let mut catalog = self.catalog();
-            if let Some(part) = catalog.part(&want.chunk) {
-                return Some(part);
-            }
-            catalog.manifest().clone()
-        };
+        let part = self.memory().get(&want.chunk).cloned();
+        if part.is_some() {
+            return part;
+        }
+        let manifest = self.manifest();
         self.decode(want, manifest.inline_page(&want.chunk)?).ok()
     }
 
@@ -96,7 +86,8 @@ impl<S> Driver<S> {
             at: format!("{}{}", self.folder, want.chunk.file),
             error,
         })?;
-        self.catalog().keep(&want.chunk, part.clone());
+        let bytes = part.bytes();
+        self.memory().put(want.chunk.clone(), part.clone(), bytes);
         Ok(part)
     }
 }
@@ -193,10 +184,8 @@ impl<S: Source> Driver<S> {
             format,
             permits: Semaphore::new(parts.options.concurrency.max(1)),
             // Without an entity tag, a source returns the manifest or an error.
-            catalog: Mutex::new(Catalog::new(
-                manifest.ok_or(ReadError::Unanswered)?,
-                parts.options.memory,
-            )),
+            manifest: Mutex::new(Arc::new(manifest.ok_or(ReadError::Unanswered)?)),
+            memory: Mutex::new(Lru::new(parts.options.memory, Chunk::hash)),
             parts,
             pending: Mutex::default(),
             renewal: Mutex::default(),
@@ -237,7 +226,9 @@ impl<S: Source> Driver<S> {
             .await?;
         let mut is_new = false;
         if let Some((manifest, whole)) = fetched {
-            is_new = self.catalog().renew(manifest);
+            let manifest = Arc::new(manifest);
+            // Chunks that both builds contain stay in memory.
+            is_new = core::mem::replace(&mut *held(&self.manifest), manifest.clone()) != manifest;
             self.count(|stats| {
                 stats.bytes += whole.bytes.len() as u64;
                 stats.replacements += u64::from(is_new);
@@ -249,15 +240,6 @@ impl<S: Source> Driver<S> {
         }
         held(&self.checked).confirmed = requested;
         Ok(is_new)
-    }
-
-    /// Returns whether the last request for the manifest was `interval` ago, and a request could find a different
-    /// manifest.
-    pub(super) fn is_due(&self, interval: Duration) -> bool {
-        let requested = held(&self.checked).requested;
-        requested.is_none_or(|time| time.elapsed() >= interval)
-            && !self.is_pinned()
-            && !self.parts.source.is_offline()
     }
 
     /// Decodes a chunk from bytes of the cache. If they are damaged, those of the source will replace them.

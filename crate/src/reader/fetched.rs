@@ -16,7 +16,6 @@ pub enum Origin {
 
 /// A read of bytes of a file, which succeeded or failed.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct Fetched<'a> {
     /// The file's name.
     pub file: &'a str,
@@ -32,33 +31,6 @@ pub struct Fetched<'a> {
     pub elapsed: Duration,
     /// Whether the read succeeded.
     pub is_good: bool,
-}
-
-impl<'a> Fetched<'a> {
-    /// Describes bytes of a file, with `parts` pages or blocks.
-    pub fn new(
-        file: &'a str,
-        at: String,
-        range: Range<u64>,
-        parts: usize,
-        origin: Origin,
-        elapsed: Duration,
-    ) -> Fetched<'a> {
-        Fetched {
-            file,
-            at,
-            range,
-            parts,
-            origin,
-            elapsed,
-            is_good: true,
-        }
-    }
-
-    /// Sets whether the read succeeded, `true` by default.
-    pub fn with_success(self, is_good: bool) -> Fetched<'a> {
-        Fetched { is_good, ..self }
-    }
 }
 
 /// Called after every read from the cache or the source.

@@ -16,8 +16,8 @@ use super::requests::Boxed;
 use crate::eval::PositionEval;
 use crate::position::Position;
 use crate::setters::setters;
+use crate::source::Source;
 use crate::source::integrity::Pin;
-use crate::source::{Source, Traffic};
 use crate::sync::held;
 use crate::table::{Manifest, Record};
 
@@ -179,29 +179,29 @@ impl<S: Source, R: Record> Reader<S, R> {
     /// Returns whether [`revalidate`](Reader::revalidate) should be called: the last request for the manifest was at
     /// least `interval` ago, the device is not offline, and the manifest is not pinned.
     pub fn is_due(&self, interval: Duration) -> bool {
-        self.0.is_due(interval)
+        let requested = held(&self.0.checked).requested;
+        requested.is_none_or(|time| time.elapsed() >= interval)
+            && !self.0.is_pinned()
+            && !self.source().is_offline()
     }
 
     /// Returns the time since the source last sent or confirmed the manifest; `None` if the manifest comes from the cache.
     pub fn manifest_age(&self) -> Option<Duration> {
-        self.0.manifest_age()
+        Some(held(&self.0.checked).confirmed?.elapsed())
     }
 
     /// Returns the counters since the reader was opened.
     pub fn stats(&self) -> Stats {
-        match self.0.parts.source.traffic() {
-            Some(Traffic { requests, bytes }) => Stats {
-                requests,
-                bytes,
-                ..self.0.stats()
-            },
-            None => self.0.stats(),
+        let mut stats = *held(&self.0.stats);
+        if let Some(traffic) = self.source().traffic() {
+            (stats.requests, stats.bytes) = (traffic.requests, traffic.bytes);
         }
+        stats
     }
 
     /// Evicts the pages and blocks in memory.
     pub fn clear_memory(&self) {
-        self.0.catalog().clear();
+        self.0.memory().clear();
     }
 
     /// Looks `position` up; `None` if the database does not contain it.

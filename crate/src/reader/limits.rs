@@ -12,9 +12,8 @@ use crate::table::Chunk;
 ///
 /// let chunk = |range| Chunk { file: "shard".to_string(), range, keys: KeyRange::all() };
 /// let limits = RequestLimits { max_gap: 100, max_bytes: 1_000 };
-/// let requests = limits.group([chunk(0..300), chunk(300..600), chunk(700..1_000), chunk(1_000..1_001)]);
-/// let ranges: Vec<_> = requests.iter().map(|chunks| chunks[0].range.start..chunks[chunks.len() - 1].range.end).collect();
-/// assert_eq!(ranges, [0..1_000, 1_000..1_001]);
+/// assert!(limits.fits(&chunk(0..300), &chunk(300..600), &chunk(700..1_000)));
+/// assert!(!limits.fits(&chunk(0..300), &chunk(700..1_000), &chunk(1_000..1_001)));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestLimits {
@@ -46,19 +45,5 @@ impl RequestLimits {
         let gap = next.start.checked_sub(last.end);
         let bytes = next.end.saturating_sub(first.start);
         gap.is_some_and(|gap| gap <= self.max_gap) && bytes <= self.max_bytes
-    }
-
-    /// Divides chunks, in the order of their files and ranges, into requests.
-    pub fn group(&self, chunks: impl IntoIterator<Item = Chunk>) -> Vec<Vec<Chunk>> {
-        let mut requests: Vec<Vec<Chunk>> = Vec::new();
-        for chunk in chunks {
-            match requests.last_mut() {
-                Some(request) if self.fits(&request[0], &request[request.len() - 1], &chunk) => {
-                    request.push(chunk)
-                }
-                _ => requests.push(vec![chunk]),
-            }
-        }
-        requests
     }
 }

@@ -258,7 +258,7 @@ impl<S: Source> Lookup<'_, '_, S> {
                 }
                 (None, last) => {
                     // A part is removed from the requests after it was added to the memory, perhaps in the meantime.
-                    let part = driver.catalog().part(&want.chunk);
+                    let part = driver.memory().get(&want.chunk).cloned();
                     match (part, last) {
                         (Some(part), _) => found.push((seeks, part)),
                         (None, Some((None, wants, run))) if fits(wants, &want) => {

@@ -490,19 +490,6 @@ fn empty_request(reader: &Reader<Host>, page: Chunk) -> requests::Request {
 }
 
 #[test]
-fn a_response_without_the_requested_page_is_an_error_and_not_a_missing_position() {
-    let records = records(4);
-    let host = Host::new(&Database::new("unanswered", &records));
-    let reader = open(&host);
-    let _request = empty_request(&reader, page_of(&reader, &records[0].position));
-    assert_eq!(
-        block_on(reader.lookup(&records[0].position)),
-        Err(ReadError::Unanswered)
-    );
-    assert_eq!(host.requests(), 1, "the manifest");
-}
-
-#[test]
 fn a_request_for_the_same_bytes_with_another_range_of_keys_is_not_shared() {
     let records = records(4);
     let host = Host::new(&Database::new("other-keys", &records));

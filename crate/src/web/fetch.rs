@@ -181,10 +181,6 @@ impl Fetch {
         let response: Response = response.unchecked_into();
         let headers = response.headers();
         let header = |name| headers.get(name).ok().flatten();
-        let late = |kind: SourceErrorKind| SourceError {
-            retry_after: header("Retry-After").and_then(|text| seconds_until(&text)),
-            ..kind.into()
-        };
         let [range, length, encoding] =
             ["Content-Range", "Content-Length", "Content-Encoding"].map(header);
         let head = Head {
@@ -193,22 +189,12 @@ impl Fetch {
             content_length: length.as_deref(),
             content_encoding: encoding.as_deref(),
         };
-        let body = requested.check(&head).map_err(late)?;
-        let part = body.part();
-        let body = self.read(&response, body, received).await.map_err(late)?;
+        let bytes = self.read(&response, file, requested.check(&head), received);
+        let bytes = bytes.await.map_err(|kind| SourceError {
+            retry_after: header("Retry-After").and_then(|text| seconds_until(&text)),
+            ..kind.into()
+        })?;
         drop(request);
-        let bytes = match part {
-            Some(part) => {
-                let whole = body.finish_whole().map_err(late)?;
-                self.warn(url, whole.len());
-                let bytes = cut(&whole, &part);
-                let mut files = self.whole.borrow_mut();
-                files.insert(0, (file.to_string(), whole));
-                files.truncate(MAX_WHOLE);
-                bytes
-            }
-            None => body.finish(),
-        };
         if file == self.options.manifest_file {
             // The next response may be redirected elsewhere, or not at all.
             let found = if response.redirected() {
@@ -219,41 +205,53 @@ impl Fetch {
             self.folder
                 .replace(folder(&self.manifest, &found).to_string());
         }
-        bytes.map_err(late)
+        Ok(bytes)
     }
 
-    /// Reads a body until it ends or is too long.
+    /// Reads a body until it ends or is too long, and returns the requested bytes.
     async fn read(
         &self,
         response: &Response,
-        mut body: Body,
+        file: &str,
+        body: Result<Body, SourceErrorKind>,
         received: &Cell<u64>,
-    ) -> Result<Body, SourceErrorKind> {
+    ) -> Result<Vec<u8>, SourceErrorKind> {
+        let mut body = body?;
         let network = |error: JsValue| SourceErrorKind::Network(reason(&error));
         // An empty body is `null`.
-        let Some(stream) = response.body() else {
-            return Ok(body);
-        };
-        let reader: ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
-        loop {
-            let piece = JsFuture::from(reader.read()).await.map_err(network)?;
-            let get = |name: &str| Reflect::get(&piece, &name.into()).map_err(network);
-            if get("done")?.is_truthy() {
-                return Ok(body);
+        if let Some(stream) = response.body() {
+            let reader: ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
+            loop {
+                let piece = JsFuture::from(reader.read()).await.map_err(network)?;
+                let get = |name: &str| Reflect::get(&piece, &name.into()).unwrap_or_default();
+                if get("done").is_truthy() {
+                    break;
+                }
+                let bytes = Uint8Array::new(&get("value")).to_vec();
+                let length = bytes.len() as u64;
+                received.set(received.get() + length);
+                self.count(0, length);
+                body.push(&bytes)?;
             }
-            let bytes = Uint8Array::new(&get("value")?).to_vec();
-            let length = bytes.len() as u64;
-            received.set(received.get() + length);
-            self.count(0, length);
-            body.push(&bytes)?;
         }
+        let Some(part) = body.part() else {
+            return body.finish();
+        };
+        let whole = body.finish_whole()?;
+        self.warn(file, whole.len());
+        let bytes = cut(&whole, &part);
+        let mut files = self.whole.borrow_mut();
+        files.insert(0, (file.to_string(), whole));
+        files.truncate(MAX_WHOLE);
+        bytes
     }
 
-    fn warn(&self, url: &str, bytes: usize) {
+    fn warn(&self, file: &str, bytes: usize) {
         if !self.is_warned.replace(true) {
             let text = format!(
-                "shelfish: {url}: the host ignores range requests, so the whole file of {bytes} bytes was fetched; small \
-                 databases work all the same, others need a host that answers ranges with 206"
+                "shelfish: {}: the host ignores range requests, so the whole file of {bytes} bytes was fetched; small \
+                 databases work all the same, others need a host that answers ranges with 206",
+                self.locate(file)
             );
             web_sys::console::warn_1(&text.into());
         }
