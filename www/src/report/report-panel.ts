@@ -141,7 +141,11 @@ export class ReportPanel {
     const { headers } = this.state.game;
     const name = (side: "White" | "Black") => {
       const whole = headers.get(side) ?? side;
-      return make("th", { scope: "col", title: whole }, surname(whole));
+      return make(
+        "th",
+        { scope: "col", title: whole },
+        make("span", { className: "who" }, surname(whole)),
+      );
     };
     const row: Row = (label, of, ...remark) =>
       make(
