@@ -19,8 +19,6 @@ macro_rules! tables {
         enum Table { $($name),* }
         /// Number of weights of each table.
         pub(super) const SIZES: &[usize] = &[$($size),*];
-        /// Names of the tables.
-        pub(super) const NAMES: &[&str] = &[$(stringify!($name)),*];
     };
 }
 
@@ -113,11 +111,7 @@ fn bits<const N: usize>(digits: [usize; N]) -> usize {
 /// Returns the index of a feature's weight in the weights file.
 #[inline]
 fn weight_index(table: Table, value: usize) -> usize {
-    debug_assert!(
-        value < SIZES[table as usize],
-        "{} {value}",
-        NAMES[table as usize]
-    );
+    debug_assert!(value < SIZES[table as usize]);
     STARTS[table as usize] + value
 }
 

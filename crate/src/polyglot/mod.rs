@@ -50,12 +50,11 @@ impl Entry {
 
     /// Returns the entry as bytes of a file.
     pub fn to_bytes(self) -> [u8; Entry::BYTES] {
-        let mut bytes = [0; Entry::BYTES];
-        bytes[..8].copy_from_slice(&self.key.to_be_bytes());
-        bytes[8..10].copy_from_slice(&self.code.to_be_bytes());
-        bytes[10..12].copy_from_slice(&self.weight.to_be_bytes());
-        bytes[12..].copy_from_slice(&self.learn.to_be_bytes());
-        bytes
+        let bits = u128::from(self.key) << 64
+            | u128::from(self.code) << 48
+            | u128::from(self.weight) << 32
+            | u128::from(self.learn);
+        bits.to_be_bytes()
     }
 
     fn from_bytes(bytes: [u8; Entry::BYTES]) -> Entry {

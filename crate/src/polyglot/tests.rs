@@ -1,5 +1,3 @@
-use proptest::collection::vec;
-use proptest::prelude::*;
 use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess};
@@ -128,15 +126,4 @@ fn equal_weights_of_two_hashes_count_once_and_different_weights_are_added() -> T
         assert_eq!(book.moves(position.chess()), [(m, expected)]);
     }
     Ok(())
-}
-
-proptest! {
-    #[test]
-    fn any_bytes_are_a_book_or_an_error(bytes in vec(any::<u8>(), 0..400)) {
-        let _ = PolyglotBook::open(&bytes);
-        let entries: Vec<[u8; 16]> = bytes.as_chunks().0.to_vec();
-        for entry in entries {
-            prop_assert_eq!(Entry::from_bytes(entry).to_bytes(), entry);
-        }
-    }
 }

@@ -8,11 +8,12 @@ use core::fmt;
 
 use shakmaty::{
     Bitboard, Board, Chess, Color, EnPassantMode, File, Piece, Position as _, PositionErrorKinds,
-    Rank, Role, Setup, Square,
+    Rank, Setup, Square,
 };
 
 use super::Position;
 use super::fen::unplayable;
+use crate::digits::hex;
 
 /// Files in the order in which pawn structures are compared.
 pub(crate) const FILES: [File; 8] = [
@@ -28,38 +29,14 @@ pub(crate) const FILES: [File; 8] = [
 
 /// Kinds of pieces except pawns and kings, in the order in which material and squares are compared.
 pub(crate) const KINDS: [Piece; 8] = [
-    Piece {
-        color: Color::White,
-        role: Role::Queen,
-    },
-    Piece {
-        color: Color::Black,
-        role: Role::Queen,
-    },
-    Piece {
-        color: Color::White,
-        role: Role::Rook,
-    },
-    Piece {
-        color: Color::Black,
-        role: Role::Rook,
-    },
-    Piece {
-        color: Color::White,
-        role: Role::Bishop,
-    },
-    Piece {
-        color: Color::Black,
-        role: Role::Bishop,
-    },
-    Piece {
-        color: Color::White,
-        role: Role::Knight,
-    },
-    Piece {
-        color: Color::Black,
-        role: Role::Knight,
-    },
+    Color::White.queen(),
+    Color::Black.queen(),
+    Color::White.rook(),
+    Color::Black.rook(),
+    Color::White.bishop(),
+    Color::Black.bishop(),
+    Color::White.knight(),
+    Color::Black.knight(),
 ];
 
 /// Bytes of the pawn structure: eight file codes of ten bits each.
@@ -105,10 +82,6 @@ pub enum KeyError {
 }
 
 impl Key {
-    pub(super) fn new(position: &Position) -> Key {
-        Key::of_game(position.chess())
-    }
-
     /// Returns the code of the position of a game, which was reached by legal moves from a canonical position.
     pub fn of_game(chess: &Chess) -> Key {
         Key::from_setup(&chess.to_setup(EnPassantMode::Legal))
@@ -344,10 +317,6 @@ impl Ord for Key {
 
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Key(")?;
-        for byte in self.as_bytes() {
-            write!(f, "{byte:02x}")?;
-        }
-        f.write_str(")")
+        write!(f, "Key({})", hex(self.as_bytes()))
     }
 }

@@ -62,7 +62,7 @@ impl Position {
 
     /// Returns the exact code of this position, which defines the order of tables.
     pub fn key(&self) -> Key {
-        Key::new(self)
+        Key::of_game(&self.0)
     }
 }
 
