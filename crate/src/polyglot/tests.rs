@@ -92,38 +92,3 @@ fn errors_of_invalid_books_contain_the_reason() {
     );
     assert!(error.is_some_and(|error| error.to_string().contains("bytes 48-63")));
 }
-
-#[test]
-fn equal_weights_of_two_hashes_count_once_and_different_weights_are_added() -> Test {
-    let after_two_steps: Chess = "4k3/8/8/K2pP2r/8/8/8/8 w - d6 0 1"
-        .parse::<Fen>()?
-        .into_position(CastlingMode::Chess960)?;
-    let position = Position::from_chess(&after_two_steps);
-    let [plain, stepped] = keys(&position)[..] else {
-        panic!("two hashes")
-    };
-    assert_eq!(stepped, key(&after_two_steps));
-    let m = "e5e6".parse::<UciMove>()?.to_move(position.chess())?;
-    for (weights, expected) in [([5, 5], 5), ([5, 6], 11)] {
-        let entry = |(key, weight)| Entry {
-            key,
-            code: code(m),
-            weight,
-            learn: 0,
-        };
-        let mut entries = [plain, stepped]
-            .into_iter()
-            .zip(weights)
-            .map(entry)
-            .collect::<Vec<_>>();
-        entries.sort_unstable();
-        let book = PolyglotBook::open(
-            entries
-                .into_iter()
-                .flat_map(Entry::to_bytes)
-                .collect::<Vec<u8>>(),
-        )?;
-        assert_eq!(book.moves(position.chess()), [(m, expected)]);
-    }
-    Ok(())
-}

@@ -102,13 +102,14 @@ fn invalid_evaluations_are_errors_with_column_and_value() {
     };
     assert_eq!(error(&[]), (15, 0));
     assert_eq!(error(&[(9, &[])]), (16, 0));
-    assert_eq!(error(&[(9, &[Score::Cp(1)]), (10, &[Score::Cp(1)])]).0, 19);
-    assert_eq!(error(&[(9, &[Score::Mate(0)])]), (21, 0));
-    assert_eq!(
-        error(&[(9, &[Score::Cp(1), Score::Mate(40_000)])]),
-        (21, 40_000)
-    );
-    assert_eq!(error(&[(9, &[Score::Cp(i32::MIN)])]), (21, 1 << 31));
+    for (evaluations, column) in [
+        (&[(9, &[Score::Cp(1)][..]), (10, &[Score::Cp(1)])][..], 19),
+        (&[(9, &[Score::Mate(0)])], 21),
+        (&[(9, &[Score::Cp(1), Score::Mate(40_000)])], 23),
+        (&[(9, &[Score::Cp(i32::MIN)])], 21),
+    ] {
+        assert_eq!(error(evaluations).0, column);
+    }
 }
 
 /// Records of the positions of some games, each once, ascending.
