@@ -1,7 +1,7 @@
 //! The temporary directory of a build, inside the directory of the database.
 //!
 //! One build uses it at a time and removes it at the end. The directory of the database may contain links or files of
-//! other owners. A build never follows, overwrites or removes anything that no build created; it fails and names the file.
+//! other owners. A build removes and overwrites only files with the names of its shards, which are hashes, and its manifest.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read};
