@@ -3,7 +3,7 @@
 use shelfish::played::{Bucket, Bucketing, Details, GameId, GameRef, Ratings, Results};
 use shelfish_analysis::pgn::PgnGame;
 
-use super::selection::{Speed, year_of};
+use super::selection::{Date, Speed};
 
 /// The details that a book contains.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -75,7 +75,7 @@ impl Wanted {
             GameRef::new(id, rating, results)
         };
         GameDetails {
-            bucket: self.bucket(speed(), rating, year_of(game)),
+            bucket: self.bucket(speed(), rating, Date::of(game).map(Date::year)),
             ratings: rating
                 .filter(|_| self.ratings)
                 .map_or_else(Ratings::default, |sum| Ratings { games: 1, sum }),
@@ -113,7 +113,7 @@ impl Wanted {
 }
 
 /// Returns the mean of the players' ratings, rounded down; `None` if a rating is missing or invalid.
-fn rating(game: &PgnGame) -> Option<u64> {
+pub fn rating(game: &PgnGame) -> Option<u64> {
     let rating = |name| {
         game.tag(name)?
             .trim()

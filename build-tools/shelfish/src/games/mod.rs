@@ -27,7 +27,7 @@ pub use details::Wanted;
 pub use manifest::{DetailFacts, InfoError};
 pub use parse::Counts;
 pub(crate) use parse::result_of;
-pub use selection::Selection;
+pub use selection::{Date, RatingRange, Selection, Speed};
 
 use parse::Games;
 

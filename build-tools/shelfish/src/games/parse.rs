@@ -45,6 +45,8 @@ pub struct Counts {
     pub skipped: u64,
     /// Number of games without a result.
     pub without_result: u64,
+    /// Number of games that the selection leaves out.
+    pub left_out: u64,
     /// Numbers of games with an error, in the order of `ERRORS`.
     #[serde(serialize_with = "errors")]
     pub errors: [u64; ERRORS.len()],
@@ -93,6 +95,7 @@ impl AddAssign for Counts {
         self.other_variants += other.other_variants;
         self.skipped += other.skipped;
         self.without_result += other.without_result;
+        self.left_out += other.left_out;
         self.errors
             .iter_mut()
             .zip(other.errors)
@@ -109,6 +112,7 @@ impl fmt::Display for Counts {
             [
                 ("games used whole", self.whole_games),
                 ("games without a result, not used", self.without_result),
+                ("games left out by the selection", self.left_out),
                 ("games with skipped words or broken tags", self.skipped),
                 ("games of other variants, not used", self.other_variants),
             ],
@@ -184,6 +188,9 @@ impl Games {
         };
         if is_whole {
             counts.whole_games += 1;
+        } else if !self.selection.contains(game) {
+            counts.left_out += 1;
+            return None;
         }
         counts.games += 1;
         counts.cut += u64::from(error.is_some());

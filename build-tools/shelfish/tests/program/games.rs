@@ -375,6 +375,39 @@ fn errors_in_games_are_counted_and_the_moves_before_are_used() {
 }
 
 #[test]
+fn a_selection_excludes_games() {
+    let fixture = Fixture::new();
+    let game = |tags: &str, moves: &str| format!("[Event \"x\"]\n{tags}\n\n{moves}\n\n");
+    let games = [
+        game(
+            "[WhiteElo \"2000\"]\n[BlackElo \"2100\"]\n[TimeControl \"60+0\"]\n[UTCDate \"2013.01.05\"]",
+            "1. e4 1-0",
+        ),
+        game(
+            "[WhiteElo \"1500\"]\n[BlackElo \"1400\"]\n[TimeControl \"180+2\"]\n[UTCDate \"2013.02.05\"]",
+            "1. d4 1-0",
+        ),
+        game("", "1. f3 e5 2. g4 Qh4# 0-1"),
+    ];
+    let pgn = fixture.file("games.pgn", games.concat());
+    for (options, expected) in [
+        (&["--ratings", "2000-2100"][..], "e2e4"),
+        (&["--ratings", "-1999"], "d2d4"),
+        (&["--speeds", "blitz,rapid"], "d2d4"),
+        (&["--since", "2013-02", "--until", "2013"], "d2d4"),
+        (&["--until", "2013-01"], "e2e4"),
+    ] {
+        let book = contents(&book_of(&fixture, &pgn, options));
+        let start = &book["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"];
+        assert_eq!(
+            start.keys().cloned().collect::<Vec<_>>().join(" "),
+            expected,
+            "{options:?}"
+        );
+    }
+}
+
+#[test]
 fn explore_shows_moves_shares_and_evaluations() {
     let fixture = Fixture::new();
     let games = "[Event \"x\"]\n\n1. e4 e5 1-0\n\n[Event \"x\"]\n\n1. e4 c5 0-1\n\n[Event \"x\"]\n\n1. d4 1/2-1/2\n\n\

@@ -6,7 +6,7 @@ use shelfish::played::Bucketing;
 
 use crate::BoxError;
 use crate::commands::table_args::{Built, TableArgs, inputs};
-use crate::games::{self, Selection, Wanted};
+use crate::games::{self, Date, RatingRange, Selection, Speed, Wanted};
 
 /// Build a database of played moves from games.
 #[derive(clap::Args, Debug)]
@@ -15,6 +15,7 @@ use crate::games::{self, Selection, Wanted};
   shelfish book build https://database.lichess.org/standard/lichess_db_standard_rated_2013-01.pgn.zst -o book
   shelfish book build games.pgn.zst -o book --buckets speeds,1600,2000 --average-ratings --game-ids 4
   shelfish book build games.pgn.zst -o book --buckets 2200,2500,since1990,since2010
+  shelfish book build games.pgn.zst -o book --ratings 2000- --speeds blitz,rapid --since 2013-01 --until 2013-06
   shelfish book build games.pgn.zst -o book --max-plies 24 --min-games 5 --whole repertoire.pgn
   shelfish book build --base book february.pgn.bz2 -o book
 
@@ -46,7 +47,20 @@ pub struct Args {
     /// Leave out positions that fewer than N games reached
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     min_games: Option<u64>,
-    /// Use all games of this file to their end with all of their positions, regardless of --min-games and --max-plies. Repeatable
+    /// Use games with a mean rating of the players in this range: 1600-2200, 2000-, -1500
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
+    ratings: Option<RatingRange>,
+    /// Use games of these speeds, separated by commas
+    #[arg(long, value_name = "SPEED", value_delimiter = ',')]
+    speeds: Vec<Speed>,
+    /// Use games since this date: 2013, 2013-01, 2013-01-31
+    #[arg(long, value_name = "DATE")]
+    since: Option<Date>,
+    /// Use games until this date
+    #[arg(long, value_name = "DATE")]
+    until: Option<Date>,
+    /// Use all games of this file to their end with all of their positions, regardless of the other options that select games.
+    /// Repeatable
     #[arg(long, value_name = "SOURCE")]
     pub(in crate::commands) whole: Vec<PathBuf>,
     /// Count results separately by speed, rating and year: `speeds`, the lower bounds of ratings, the first years of periods,
@@ -70,6 +84,10 @@ impl Args {
         Selection {
             max_plies: self.max_plies as usize,
             min_games: self.min_games.unwrap_or(1),
+            ratings: self.ratings.clone(),
+            speeds: self.speeds.clone(),
+            since: self.since,
+            until: self.until,
             whole: inputs(&self.whole),
             details: Wanted {
                 buckets: self.buckets.clone(),
