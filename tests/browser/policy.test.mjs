@@ -185,6 +185,7 @@ after(async () => {
   await browser.close();
   server.closeAllConnections();
   server.close();
+  await shelf.close();
   await book.close();
   await tables.close();
 });
