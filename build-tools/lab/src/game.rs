@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use crate::uci::UciScore;
 use anyhow::{Context, Result, anyhow};
 use shakmaty::{
     CastlingMode, Chess, Color, EnPassantMode, KnownOutcome, Move, Position, fen::Fen,
     uci::UciMove, zobrist::Zobrist64,
 };
 use shelfish_analysis::pgn;
+use shelfish_cli::uci::UciScore;
 
 /// Returns the score of a search in centipawns. A mate exceeds all other scores.
 pub fn centipawns(score: Option<UciScore>) -> i32 {

@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::uci::{Engine, Setup, UciScore};
 use anyhow::{Context, Result, ensure};
 use sha2::{Digest, Sha256};
 use shakmaty::fen::Epd;
@@ -22,6 +21,7 @@ use shelfish::digits::hex;
 use shelfish_analysis::pgn::{self, GameTexts, PgnGame};
 use shelfish_analysis::{Judgment, Score, Value, judge};
 use shelfish_cli::input::{Dump, Input};
+use shelfish_cli::uci::{Engine, Setup, UciScore};
 
 use crate::{results::open_to_append, root, shelfish, stockfish};
 

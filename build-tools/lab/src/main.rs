@@ -9,7 +9,6 @@ mod rate;
 mod results;
 mod statistics;
 mod suite;
-mod uci;
 
 /// Modules of the library, and the fit of their weights.
 #[path = "../../../crate/src/moves"]

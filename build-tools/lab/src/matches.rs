@@ -12,9 +12,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::uci::{Engine, Setup};
 use anyhow::{Context, Result, anyhow, ensure};
 use shakmaty::{Color, KnownOutcome, Position};
+use shelfish_cli::uci::{Engine, Setup};
 
 use crate::{
     game::{self, Adjudication, Game, centipawns},

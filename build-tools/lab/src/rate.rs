@@ -5,8 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::uci::Setup;
 use anyhow::Result;
+use shelfish_cli::uci::Setup;
 
 use crate::{
     bench,

@@ -12,11 +12,11 @@ use std::{
     path::Path,
 };
 
-use crate::uci::Setup;
 use anyhow::{Context, Result};
 use sha2::{Digest, Sha256};
 use shakmaty::KnownOutcome;
 use shelfish::digits::hex;
+use shelfish_cli::uci::Setup;
 
 use crate::{matches::Pair, statistics::Pairs};
 

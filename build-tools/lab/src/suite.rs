@@ -2,10 +2,10 @@
 
 use std::{fs, path::PathBuf, time::Duration};
 
-use crate::uci::{Engine, Setup};
 use anyhow::{Context, Result, ensure};
 use shakmaty::{Move, san::San};
 use shelfish_analysis::pgn::find_move;
+use shelfish_cli::uci::{Engine, Setup};
 
 use crate::game::Game;
 

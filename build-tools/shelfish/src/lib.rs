@@ -1,6 +1,6 @@
 //! The commands of `shelfish`, and the folders below them.
 //!
-//! Each folder depends only on folders before it in this list: `system` and `terminal`; `lichess`; `input`
+//! Each folder depends only on folders before it in this list: `system`, `terminal` and `uci`; `lichess`; `input`
 //! and `store`; `database`; `book`; `build`; `evaluations` and `games`; `publish`; `commands`. A test enforces it.
 
 pub mod book;
@@ -15,6 +15,7 @@ pub mod publish;
 pub mod store;
 pub mod system;
 pub mod terminal;
+pub mod uci;
 
 /// Reason why a command failed, as printed.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;

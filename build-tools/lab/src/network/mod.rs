@@ -13,10 +13,10 @@ use std::{
     thread,
 };
 
-use crate::uci::Setup;
 use anyhow::{Result, bail, ensure};
 use sha2::{Digest, Sha256};
 use shelfish::digits::hex;
+use shelfish_cli::uci::Setup;
 
 use crate::{root, shelfish, stockfish};
 

@@ -12,10 +12,10 @@ use std::{
     time::Duration,
 };
 
-use crate::uci::{Answer, Engine, Setup};
 use anyhow::{Context, Result};
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Move, Position, fen::Fen};
 use shelfish_analysis::pgn;
+use shelfish_cli::uci::{Answer, Engine, Setup};
 
 use crate::game::{Adjudication, Game, centipawns};
 use crate::judgments::texts;
@@ -44,7 +44,7 @@ pub fn play(engine: &Setup, seeds: Range<u64>, real: Option<&Path>, path: &Path)
         engine.new_game()?;
         let mut search = |game: &Game| {
             let timeout = Duration::from_secs(60);
-            engine.search(&game.uci(), GO, timeout)
+            Ok(engine.search(&game.uci(), GO, timeout)?)
         };
         if let Some(line) = game(&mut search, seed, real)? {
             writeln!(file, "{line}")?;
@@ -144,7 +144,7 @@ fn play_random(game: &mut Game, random: &mut fastrand::Rng) -> bool {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
-    use crate::uci::UciScore;
+    use shelfish_cli::uci::UciScore;
 
     use super::*;
 

@@ -176,6 +176,36 @@ fn invalid_games_are_reported_and_other_games_are_analysed() {
     );
 }
 
+#[test]
+fn compressed_games_are_read_and_missing_files_are_reported() {
+    let fixture = fixture();
+    let db = fixture.path("db");
+    let games = fixture.path("games.pgn.zst");
+    std::fs::write(&games, zstd::encode_all(GAME.as_bytes(), 1).unwrap()).unwrap();
+    let args = [
+        "analyse",
+        games.to_str().unwrap(),
+        "-d",
+        db.to_str().unwrap(),
+        "--quiet",
+    ];
+    let run = shelfish(args);
+    assert_eq!(run.err, "");
+    assert!(run.succeeds().starts_with("1. A - B 0-1"));
+    let missing = fixture.path("missing.pgn");
+    shelfish([
+        "analyse",
+        missing.to_str().unwrap(),
+        "-d",
+        db.to_str().unwrap(),
+    ])
+    .fails(&["missing.pgn"]);
+    assert_eq!(
+        shelfish(["analyse", "x", "-d", "db", "--json", "--pgn"]).code,
+        2
+    );
+}
+
 /// Lines in which a piece is left hanging at the end of an opening. The move has the glyph `$4`, which is also the judgment of
 /// Stockfish. The openings are those of lichess-org/chess-openings.
 const HANGING: &str = include_str!("../../../../tests/data/hanging.pgn");
@@ -245,9 +275,35 @@ fn the_report_of_an_engine_is_the_same_with_any_number_of_threads() {
 }
 
 #[test]
-fn without_an_engine_or_a_database_there_is_nothing_to_report() {
-    for more in [&[][..], &["--use-pgn-evals", "--nodes", "5"]] {
-        let args = [&["analyse", "-"], more].concat();
-        assert_eq!(shelfish_with(args, GAME.as_bytes()).code, 2);
-    }
+fn a_uci_engine_can_analyse_games_and_a_missing_program_is_an_error() {
+    let program = format!("{} engine", env!("CARGO_BIN_EXE_shelfish"));
+    let args = [
+        "analyse",
+        "-",
+        "--json",
+        "--threads",
+        "2",
+        "--nodes",
+        "2000",
+        "--uci",
+    ];
+    let report = shelfish_with([&args[..], &[&program]].concat(), GAME.as_bytes()).succeeds();
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(
+        (&report["settled"], &report["evaluations"][1]["source"]),
+        (&true.into(), &"uci".into())
+    );
+    assert_eq!(report["moves"][2]["judgment"], "blunder");
+    shelfish_with([&args[..], &["./no-such-engine"]].concat(), GAME.as_bytes())
+        .fails(&["--uci", "no-such-engine"]);
+    // Without an engine or a database, the program has nothing to report.
+    assert_eq!(shelfish_with(["analyse", "-"], GAME.as_bytes()).code, 2);
+    assert_eq!(
+        shelfish_with(
+            ["analyse", "-", "--use-pgn-evals", "--nodes", "5"],
+            GAME.as_bytes()
+        )
+        .code,
+        2
+    );
 }

@@ -8,7 +8,7 @@ use shakmaty::CastlingMode;
 use shelfish_analysis::pgn::PgnError;
 use shelfish_analysis::{KnownEval, MoveReport, Origin, Phases, Report, SideReport};
 
-use super::NumberedGame;
+use super::Entry;
 use crate::lichess::ScoreMember;
 use crate::terminal::shown::json;
 
@@ -69,7 +69,7 @@ impl Evaluation {
 /// Writes the report of a game.
 pub fn write(
     out: &mut impl Write,
-    NumberedGame { number, line, game }: &NumberedGame,
+    Entry { number, line, game }: &Entry,
     known: &[Option<KnownEval>],
     report: &Report,
 ) -> io::Result<()> {

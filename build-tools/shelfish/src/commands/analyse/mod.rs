@@ -41,7 +41,7 @@ const BATCH: usize = 16;
   shelfish analyse game.pgn -d db
   shelfish analyse games.pgn.zst -d https://example.org/evals --json > reports.jsonl
   shelfish analyse game.pgn -d db --engine --endgames syzygy
-  shelfish analyse game.pgn --engine --nodes 1000000 --threads 4
+  shelfish analyse game.pgn --uci \"stockfish Hash=64\" --nodes 1000000 --threads 4
   shelfish analyse games.pgn -d db --pgn -o annotated.pgn
   curl -L https://lichess.org/game/export/q7ZvsdUF | shelfish analyse - -d db --use-pgn-evals
 
@@ -103,7 +103,7 @@ impl Args {
 }
 
 /// Game of a file.
-struct NumberedGame {
+struct Entry {
     /// Number of the game in the file, from 1.
     number: u64,
     /// Number of the line in which the game begins, from 1.
@@ -112,7 +112,7 @@ struct NumberedGame {
     game: PgnGame,
 }
 
-impl NumberedGame {
+impl Entry {
     /// Returns whether no move could be read because of an error.
     fn is_refused(&self) -> bool {
         self.game.error.is_some() && self.game.game.moves().is_empty()
@@ -134,10 +134,12 @@ struct Totals {
 
 /// Analyses games and prints the reports.
 pub fn run(args: Args) -> Outcome {
-    if !args.has_database() && args.endgames.is_none() && !args.search.engine && !args.use_pgn_evals
+    if !args.has_database()
+        && args.endgames.is_none()
+        && !args.search.is_on()
+        && !args.use_pgn_evals
     {
-        let why =
-            "expected a database (-d), an engine (--engine), --endgames, or --use-pgn-evals\n";
+        let why = "expected a database (-d), an engine (--engine or --uci), --endgames, or --use-pgn-evals\n";
         clap::Command::new("shelfish analyse")
             .error(ErrorKind::MissingRequiredArgument, why)
             .exit();
@@ -198,7 +200,7 @@ fn analyse(
         Some(tables) => Some(runtime.block_on(EndgameTables::open(tables))?),
         None => None,
     };
-    let mut engines = args.search.start(args.quiet);
+    let mut engines = args.search.start(args.quiet)?;
     let (read, positions) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let sources: Vec<Input> = args
         .games
@@ -226,7 +228,7 @@ fn analyse(
             .and_then(Dump::text)
             .map_err(named)?;
         let mut games = GameTexts::new(text).map(|text| {
-            text.map(|text| NumberedGame {
+            text.map(|text| Entry {
                 number: text.number,
                 line: text.line,
                 game: pgn::read(&text.text, text.line),
@@ -236,7 +238,7 @@ fn analyse(
             let batch = games
                 .by_ref()
                 .take(BATCH)
-                .collect::<io::Result<Vec<NumberedGame>>>()
+                .collect::<io::Result<Vec<Entry>>>()
                 .map_err(named)?;
             if batch.is_empty() {
                 break;
@@ -276,7 +278,7 @@ fn analyse(
 }
 
 /// Returns the positions of all moves of some games.
-fn positions_of(batch: &[NumberedGame]) -> Vec<Position> {
+fn positions_of(batch: &[Entry]) -> Vec<Position> {
     batch
         .iter()
         .filter(|entry| !entry.is_refused())
@@ -297,7 +299,7 @@ struct Known {
 }
 
 /// Returns the results of endgame tables for each game that could be read.
-async fn endgame_results(endgames: &EndgameTables, batch: &[NumberedGame]) -> Vec<Exact> {
+async fn endgame_results(endgames: &EndgameTables, batch: &[Entry]) -> Vec<Exact> {
     let mut results = Vec::new();
     for entry in batch.iter().filter(|entry| !entry.is_refused()) {
         results.push(endgame_result(endgames, &entry.game).await);
@@ -343,14 +345,14 @@ fn analyse_batch(
     known: Known,
     mut engines: Option<&mut Engines>,
     source: &Input,
-    batch: Vec<NumberedGame>,
+    batch: Vec<Entry>,
     totals: &mut Totals,
     out: &mut impl Write,
 ) -> Result<(), BoxError> {
     let (mut answers, mut exact) = (known.answers.into_iter(), known.exact.into_iter());
     for mut entry in batch {
         totals.games += 1;
-        let NumberedGame { number, game, .. } = &entry;
+        let Entry { number, game, .. } = &entry;
         if let Some(error) = &game.error {
             totals.refused += 1;
             eprintln!(

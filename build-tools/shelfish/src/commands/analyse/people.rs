@@ -10,7 +10,7 @@ use shelfish_analysis::{
     INITIAL, Judgment, KnownEval, Mark, MoveReport, PhaseAccuracy, Report, SideReport,
 };
 
-use super::NumberedGame;
+use super::Entry;
 use crate::terminal::shown::shown;
 
 /// Maximum number of moves of a better line in the report.
@@ -19,7 +19,7 @@ const LINE: usize = 6;
 /// Writes the report of a game.
 pub fn write(
     out: &mut impl Write,
-    NumberedGame { number, game, .. }: &NumberedGame,
+    Entry { number, game, .. }: &Entry,
     known: &[Option<KnownEval>],
     report: &Report,
 ) -> io::Result<()> {

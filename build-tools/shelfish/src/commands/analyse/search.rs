@@ -1,10 +1,13 @@
-//! Searches of a review by the engine.
+//! Searches of a review, by the engine of this project or by a UCI engine.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, mpsc};
 use std::thread;
+use std::time::Duration;
 
+use crate::uci::{Engine, Setup};
+use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Color, Position as _};
 use shelfish::position::Position;
 use shelfish_analysis::{DEFAULT_NODES, KnownEval, Origin, Review, Score, Sequence};
@@ -31,20 +34,35 @@ const PASSES: [&str; 6] = [
 #[group(id = "search_args")]
 pub struct Args {
     /// Search positions that the database lacks, and settle every judgment
-    #[arg(long)]
-    pub engine: bool,
+    #[arg(long, group = "engines")]
+    engine: bool,
+    /// Search with this UCI engine: a program, its arguments, and options such as Hash=64
+    #[arg(long, value_name = "PROGRAM", group = "engines", value_parser = Setup::parse)]
+    uci: Option<Setup>,
     /// Number of searches at the same time [default: number of processors]
-    #[arg(long, value_name = "N", requires = "engine")]
+    #[arg(long, value_name = "N", requires = "engines")]
     threads: Option<NonZero<usize>>,
     /// Nodes for each position of a doubtful move; a doubt takes up to three times as many
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_NODES, requires = "engine", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_NODES, requires = "engines", value_parser = clap::value_parser!(u64).range(1..))]
     nodes: u64,
 }
 
+/// Error of an engine.
+#[derive(Debug, thiserror::Error)]
+#[error("--uci: {source} at {fen}")]
+struct SearchError {
+    /// FEN of the position.
+    fen: String,
+    source: crate::uci::Error,
+}
+
 /// An engine that searches one position at a time.
-struct Searcher {
-    table: Table,
-    histories: Box<Histories>,
+enum Searcher {
+    Own {
+        table: Table,
+        histories: Box<Histories>,
+    },
+    Uci(Engine),
 }
 
 /// Engines that search in parallel.
@@ -56,21 +74,42 @@ pub struct Engines {
 }
 
 impl Args {
+    /// Returns whether an engine searches.
+    pub fn is_on(&self) -> bool {
+        self.engine || self.uci.is_some()
+    }
+
     /// Starts the engines. Returns `None` if no engine searches.
-    pub fn start(&self, quiet: bool) -> Option<Engines> {
+    pub fn start(&self, quiet: bool) -> Result<Option<Engines>, BoxError> {
+        if !self.is_on() {
+            return Ok(None);
+        }
         let threads = self
             .threads
             .or_else(|| thread::available_parallelism().ok())
             .map_or(1, NonZero::get);
-        let searcher = || Searcher {
-            table: Table::new(TABLE),
-            histories: Box::default(),
+        let start = || -> Result<Searcher, BoxError> {
+            let Some(setup) = &self.uci else {
+                return Ok(Searcher::Own {
+                    table: Table::new(TABLE),
+                    histories: Box::default(),
+                });
+            };
+            let mut setup = setup.clone();
+            // Lines then have one notation of castling in all games.
+            setup
+                .options
+                .push(("UCI_Chess960".to_owned(), "true".to_owned()));
+            Ok(Searcher::Uci(
+                Engine::start(&setup).map_err(|error| format!("--uci: {error}"))?,
+            ))
         };
-        self.engine.then(|| Engines {
-            searchers: (0..threads).map(|_| searcher()).collect(),
+        let searchers = (0..threads).map(|_| start()).collect::<Result<_, _>>()?;
+        Ok(Some(Engines {
+            searchers,
             nodes: self.nodes,
             quiet,
-        })
+        }))
     }
 }
 
@@ -101,19 +140,17 @@ impl Engines {
                         (sender.clone(), &next, &sequences, &positions);
                     scope.spawn(move || {
                         while let Some(sequence) = sequences.get(next.fetch_add(1, Relaxed)) {
-                            searcher.table.clear();
-                            *searcher.histories = Histories::default();
-                            for &index in &sequence.positions {
-                                let found = searcher.search(&positions[index], sequence);
-                                if found.is_some_and(|found| sender.send((index, found)).is_err()) {
-                                    return;
-                                }
+                            let is_received = searcher
+                                .run(sequence, positions, |answer| sender.send(answer).is_ok());
+                            if !is_received {
+                                break;
                             }
                         }
                     });
                 }
                 drop(sender);
-                for (index, found) in answers {
+                for answer in answers {
+                    let (index, found) = answer?;
                     review.answer(index, found)?;
                     done.fetch_add(1, Relaxed);
                 }
@@ -124,40 +161,157 @@ impl Engines {
     }
 }
 
+type Answer = Result<(usize, KnownEval), SearchError>;
+
 impl Searcher {
-    /// Searches a position. Returns an evaluation from White's point of view.
-    fn search(&mut self, position: &Position, sequence: &Sequence) -> Option<KnownEval> {
-        let game = Game::new(position.to_string().parse().ok()?);
-        let mut limits = Limits::to_nodes(sequence.nodes);
-        limits.lines = sequence.lines;
-        let found = search(
-            &game,
-            &self.table,
-            &mut self.histories,
-            &limits,
-            &mut Silent,
-        );
-        let mut lines = found.into_iter().filter(|line| line.depth > 0);
-        let best = lines.next()?;
-        let sign = if position.chess().turn() == Color::White {
-            1
-        } else {
-            -1
+    /// Searches the positions of a sequence in order, until `send` returns `false`. Returns whether all results were sent.
+    fn run(
+        &mut self,
+        sequence: &Sequence,
+        positions: &[Position],
+        send: impl Fn(Answer) -> bool,
+    ) -> bool {
+        let (nodes, lines) = (sequence.nodes, sequence.lines);
+        let failed = |index: usize, source| SearchError {
+            fen: positions[index].to_string(),
+            source,
         };
-        let score = |line: &Line| match line.score {
-            UciScore::Cp(cp) => Score::Cp(sign * cp),
-            UciScore::Mate(moves) => Score::Mate(sign * moves),
-        };
-        let second = lines.next().as_ref().map(score);
-        // An incomplete iteration has the previous depth.
-        let depth = best.depth - usize::from(best.bound != Bound::Exact);
-        let moves = best.moves.iter();
-        score(&best).is_in_range().then(|| KnownEval {
-            knodes: Some((best.nodes + 500) / 1_000),
-            line: moves.map(|m| m.to_uci(CastlingMode::Chess960)).collect(),
-            second: second.filter(|score| score.is_in_range()),
-            origin: Origin::Engine,
-            ..KnownEval::new(score(&best), Some(depth as u16))
+        match self {
+            Searcher::Own { table, histories } => {
+                table.clear();
+                **histories = Histories::default();
+            }
+            Searcher::Uci(engine) => {
+                let started = engine.set_lines(lines).and_then(|()| engine.new_game());
+                if let (Err(error), Some(&index)) = (started, sequence.positions.first()) {
+                    send(Err(failed(index, error)));
+                    return false;
+                }
+            }
+        }
+        sequence.positions.iter().all(|&index| {
+            let position = &positions[index];
+            let found = match self {
+                Searcher::Own { table, histories } => {
+                    Ok(own(position, (nodes, lines), table, histories))
+                }
+                Searcher::Uci(engine) => {
+                    uci(position, nodes, engine).map_err(|error| failed(index, error))
+                }
+            };
+            match found {
+                Ok(Some(known)) => send(Ok((index, known))),
+                Ok(None) => true,
+                Err(error) => {
+                    send(Err(error));
+                    false
+                }
+            }
         })
     }
+}
+
+/// Searches a position with the engine of this project.
+fn own(
+    position: &Position,
+    (nodes, lines): (u64, usize),
+    table: &Table,
+    histories: &mut Histories,
+) -> Option<KnownEval> {
+    let game = Game::new(position.to_string().parse().ok()?);
+    let mut limits = Limits::to_nodes(nodes);
+    limits.lines = lines;
+    let mut lines = search(&game, table, histories, &limits, &mut Silent)
+        .into_iter()
+        .filter(|line| line.depth > 0);
+    let Line {
+        depth,
+        score,
+        bound,
+        nodes,
+        moves,
+        ..
+    } = lines.next()?;
+    // An incomplete iteration has the previous depth.
+    let depth = depth - usize::from(bound != Bound::Exact);
+    let of_engine = |score| match score {
+        UciScore::Cp(cp) => Score::Cp(cp),
+        UciScore::Mate(moves) => Score::Mate(moves),
+    };
+    let scores = (
+        of_engine(score),
+        lines.next().map(|line| of_engine(line.score)),
+    );
+    let line = moves
+        .iter()
+        .map(|m| m.to_uci(CastlingMode::Chess960))
+        .collect();
+    known(
+        position,
+        scores,
+        (depth as u16, nodes),
+        line,
+        Origin::Engine,
+    )
+}
+
+/// Searches a position with a UCI engine.
+fn uci(
+    position: &Position,
+    nodes: u64,
+    engine: &mut Engine,
+) -> Result<Option<KnownEval>, crate::uci::Error> {
+    let timeout = Duration::from_secs(60) + Duration::from_millis(nodes / 10);
+    let answer = engine.search(
+        &format!("fen {position} 0 1"),
+        &format!("nodes {nodes}"),
+        timeout,
+    )?;
+    let of_engine = |score| match score {
+        crate::uci::UciScore::Cp(cp) => Score::Cp(cp),
+        crate::uci::UciScore::Mate(moves) => Score::Mate(moves),
+    };
+    let second = answer.second.map(of_engine);
+    let line: Vec<UciMove> = answer.line.iter().map_while(|m| m.parse().ok()).collect();
+    let size = (answer.depth as u16, answer.nodes);
+    Ok(answer.score.and_then(|score| {
+        known(
+            position,
+            (of_engine(score), second),
+            size,
+            line,
+            Origin::Uci,
+        )
+    }))
+}
+
+/// Returns an evaluation of the scores of the first and the second line for the side to move. `size` is the depth in plies and the number of nodes.
+fn known(
+    position: &Position,
+    (score, second): (Score, Option<Score>),
+    (depth, nodes): (u16, u64),
+    line: Vec<UciMove>,
+    origin: Origin,
+) -> Option<KnownEval> {
+    let sign = if position.chess().turn() == Color::White {
+        1
+    } else {
+        -1
+    };
+    let of_white = |score| match score {
+        Score::Cp(cp) => Score::Cp(sign * cp),
+        Score::Mate(moves) => Score::Mate(sign * moves),
+    };
+    let (score, second) = (
+        of_white(score),
+        second.filter(|score| score.is_in_range()).map(of_white),
+    );
+    let knodes = Some((nodes + 500) / 1_000);
+    score.is_in_range().then(|| KnownEval {
+        knodes,
+        line,
+        second,
+        origin,
+        ..KnownEval::new(score, Some(depth))
+    })
 }

@@ -1,17 +1,14 @@
 //! UCI engines in separate processes.
 
 use std::{
-    io::{BufRead, BufReader, Write},
+    io::{self, BufRead, BufReader, Write},
     process::{Child, ChildStdin, Command, Stdio},
     sync::mpsc::{self, Receiver, RecvTimeoutError},
     thread,
     time::{Duration, Instant},
 };
 
-use anyhow::{Context as _, Result, anyhow, bail};
 pub use shelfish_engine::UciScore;
-
-const ENDED: &str = "the engine's process ended";
 
 /// Timeout of commands other than searches.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -28,18 +25,34 @@ pub struct Setup {
     pub options: Vec<(String, String)>,
 }
 
+/// Error of a [`Setup`] without a program.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a program, for example \"stockfish Hash=16\", found \"{found}\"")]
+pub struct SetupError {
+    found: String,
+}
+
 impl Setup {
     /// Parses `PROGRAM ARGUMENT… [Name=Value…]`. Words with an equals sign are UCI options. In their names, `_` stands
     /// for a space, except in names that begin with `UCI_`.
     ///
+    /// ```
+    /// let setup = shelfish_cli::uci::Setup::parse("stockfish Skill_Level=5").unwrap();
+    /// assert_eq!(setup.options, [("Skill Level".to_owned(), "5".to_owned())]);
+    /// let setup = shelfish_cli::uci::Setup::parse("engine UCI_Elo=900");
+    /// assert_eq!(setup.unwrap().options[0].0, "UCI_Elo");
+    /// ```
+    ///
     /// # Errors
     ///
     /// The text contains no program.
-    pub fn parse(text: &str) -> Result<Setup> {
+    pub fn parse(text: &str) -> Result<Setup, SetupError> {
         let (options, command): (Vec<&str>, Vec<&str>) =
             text.split_whitespace().partition(|word| word.contains('='));
         if command.is_empty() {
-            bail!("expected a program, for example \"stockfish Hash=16\", found \"{text}\"");
+            return Err(SetupError {
+                found: text.to_owned(),
+            });
         }
         let spaced = |name: &str| {
             if name.starts_with("UCI_") {
@@ -59,6 +72,23 @@ impl Setup {
     }
 }
 
+/// Reasons why an engine returned no move.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The process could not be started or written to.
+    #[error("{0}")]
+    Process(io::Error),
+    /// The process ended.
+    #[error("the engine's process ended")]
+    Ended,
+    /// The answer did not arrive in time.
+    #[error("the engine did not answer within {} ms", .0.as_millis())]
+    Late(Duration),
+    /// The line cannot be parsed.
+    #[error("the engine answered \"{0}\", expected bestmove and a move")]
+    Line(String),
+}
+
 /// Result of a search.
 #[derive(Default, Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
@@ -66,6 +96,8 @@ pub struct Answer {
     pub best: String,
     /// Last score.
     pub score: Option<UciScore>,
+    /// Last score of the second line.
+    pub second: Option<UciScore>,
     /// Last depth.
     pub depth: u32,
     /// Last number of nodes.
@@ -83,16 +115,18 @@ pub struct Engine {
 
 impl Engine {
     /// Starts an engine and waits until it is ready.
-    pub fn start(setup: &Setup) -> Result<Engine> {
-        let (program, arguments) = setup.command.split_first().context(ENDED)?;
+    pub fn start(setup: &Setup) -> Result<Engine, Error> {
+        let (program, arguments) = setup.command.split_first().ok_or(Error::Ended)?;
         let mut child = Command::new(program)
             .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .with_context(|| program.clone())?;
+            .map_err(|error| {
+                Error::Process(io::Error::new(error.kind(), format!("{program}: {error}")))
+            })?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-            bail!(ENDED);
+            return Err(Error::Ended);
         };
         let (sender, lines) = mpsc::channel();
         thread::spawn(move || {
@@ -117,13 +151,18 @@ impl Engine {
     }
 
     /// Clears the state of the previous game.
-    pub fn new_game(&mut self) -> Result<()> {
+    pub fn new_game(&mut self) -> Result<(), Error> {
         self.send("ucinewgame\nisready")?;
         self.wait_for("readyok")
     }
 
+    /// Sets the number of lines of the next searches.
+    pub fn set_lines(&mut self, lines: usize) -> Result<(), Error> {
+        self.send(&format!("setoption name MultiPV value {lines}"))
+    }
+
     /// Searches `position` with the limits in `go`, for at most `timeout`. Both use the syntax of UCI.
-    pub fn search(&mut self, position: &str, go: &str, timeout: Duration) -> Result<Answer> {
+    pub fn search(&mut self, position: &str, go: &str, timeout: Duration) -> Result<Answer, Error> {
         let start = Instant::now();
         self.send(&format!("position {position}\ngo {go}"))?;
         let mut answer = Answer::default();
@@ -133,10 +172,10 @@ impl Engine {
             match words.next() {
                 Some("info") => read_info(words, &mut answer),
                 Some("bestmove") => {
-                    let best = words.next().with_context(|| {
-                        format!("the engine answered \"{line}\", expected bestmove and a move")
-                    })?;
-                    answer.best = best.to_owned();
+                    answer.best = words
+                        .next()
+                        .ok_or_else(|| Error::Line(line.clone()))?
+                        .to_owned();
                     return Ok(answer);
                 }
                 _ => {}
@@ -144,27 +183,24 @@ impl Engine {
         }
     }
 
-    fn send(&mut self, line: &str) -> Result<()> {
-        self.input.write_all(format!("{line}\n").as_bytes())?;
-        Ok(self.input.flush()?)
+    fn send(&mut self, line: &str) -> Result<(), Error> {
+        self.input
+            .write_all(format!("{line}\n").as_bytes())
+            .and_then(|()| self.input.flush())
+            .map_err(Error::Process)
     }
 
     /// Returns the next line. `timeout` limits the time since `start`, regardless of the number of lines.
-    fn line(&mut self, start: Instant, timeout: Duration) -> Result<String> {
+    fn line(&mut self, start: Instant, timeout: Duration) -> Result<String, Error> {
         self.lines
             .recv_timeout(timeout.saturating_sub(start.elapsed()))
             .map_err(|error| match error {
-                RecvTimeoutError::Timeout => {
-                    anyhow!(
-                        "the engine did not answer within {} ms",
-                        timeout.as_millis()
-                    )
-                }
-                RecvTimeoutError::Disconnected => anyhow!(ENDED),
+                RecvTimeoutError::Timeout => Error::Late(timeout),
+                RecvTimeoutError::Disconnected => Error::Ended,
             })
     }
 
-    fn wait_for(&mut self, expected: &str) -> Result<()> {
+    fn wait_for(&mut self, expected: &str) -> Result<(), Error> {
         let start = Instant::now();
         while self.line(start, TIMEOUT)?.trim() != expected {}
         Ok(())
@@ -185,7 +221,7 @@ impl Drop for Engine {
     }
 }
 
-/// Reads an `info` line. Ignores bounds of scores, and all lines of play but the first.
+/// Reads an `info` line. Ignores bounds of scores, and all lines of play after the second.
 fn read_info<'a>(mut words: impl Iterator<Item = &'a str>, answer: &mut Answer) {
     let (mut score, mut bound, mut rank) = (None, false, Some(1));
     while let Some(word) = words.next() {
@@ -208,6 +244,8 @@ fn read_info<'a>(mut words: impl Iterator<Item = &'a str>, answer: &mut Answer) 
     if rank == Some(1) {
         answer.score = score;
         answer.line = words.map(str::to_owned).collect();
+    } else if rank == Some(2) {
+        answer.second = score;
     }
 }
 
@@ -237,6 +275,7 @@ mod tests {
             (Some(UciScore::Mate(-3)), 8, 600)
         );
         assert_eq!(answer.line, ["e2e4", "cp"]);
+        assert_eq!(answer.second, Some(UciScore::Cp(12)));
     }
 
     #[test]
@@ -250,8 +289,7 @@ mod tests {
         };
         let mut engine = Engine::start(&setup).unwrap();
         let answer = engine.search("startpos", "depth 1", Duration::from_millis(200));
-        let error = answer.unwrap_err().to_string();
-        assert!(error.contains("within 200 ms"), "{error}");
+        assert!(matches!(answer, Err(Error::Late(_))), "{answer:?}");
     }
 
     #[test]
