@@ -64,6 +64,9 @@ pub enum NotOurs {
     /// A file or link has the name of the temporary directory.
     #[error("builds work in a directory of this name")]
     Directory,
+    /// A folder has the name of the manifest.
+    #[error("builds write a file of this name")]
+    Manifest,
     /// A file in the temporary directory has another name or kind than the files of builds.
     #[error("no build made it, and builds remove their directory")]
     Entry,
@@ -101,6 +104,10 @@ impl Workspace {
         };
         fs::create_dir_all(database).map_err(temporary)?;
         // Checked before any file is created.
+        let manifest = database.join(Manifest::FILE);
+        if manifest.is_dir() {
+            return Err(in_the_way(&manifest, NotOurs::Manifest));
+        }
         manifest_in(database).map_err(WorkspaceError::Write)?;
         let lock = loop {
             match fs::create_dir(&dir) {
