@@ -11,6 +11,7 @@ import type { GameParts } from "./game-parts";
 import { Game, type Node } from "../game/game";
 import type { LineActions } from "../evaluation/lines";
 import {
+  bindClicks,
   bindKeys,
   bindTheme,
   keepForOffline,
@@ -194,15 +195,14 @@ const stored = () =>
     async () => (await loadGameParts()).session.list(),
     notice,
   );
-for (const [id, action] of Object.entries({
+bindClicks({
   first,
   previous,
   next,
   last,
   flip,
   stored,
-}))
-  byId(id).addEventListener("click", action);
+});
 
 // Dialogs load when they are opened.
 const onDemand = (work: () => Promise<unknown>) => () =>
@@ -239,13 +239,12 @@ const toggleEvaluations = () => {
   change({ evaluations: !evaluations });
   board.showsLines = !evaluations;
 };
-for (const [id, action] of Object.entries({
+bindClicks({
   help,
   "set-up": setUp,
   share,
   settings: settingsDialog,
-}))
-  byId(id).addEventListener("click", action);
+});
 bindKeys({
   ArrowLeft: previous,
   ArrowRight: next,

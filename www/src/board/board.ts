@@ -10,6 +10,7 @@ import type { CommentShape } from "chessops/pgn";
 import type { NormalMove, Role, SquareName } from "chessops/types";
 import { makeSquare, opposite, parseSquare } from "chessops/util";
 import { byId, calm } from "../shell/dom";
+import { capitalised } from "../text/words";
 import {
   isPromotion,
   moveNumber,
@@ -265,7 +266,7 @@ function describe(node: Node): string {
   const last = node.parent
     ? `${moveNumber(node.parent.position)} ${node.san}. `
     : "";
-  return `Chess board. ${last}${node.position.turn === "white" ? "White" : "Black"} to move.`;
+  return `Chess board. ${last}${capitalised(node.position.turn)} to move.`;
 }
 
 /** Describes the position in words, for screen readers. */

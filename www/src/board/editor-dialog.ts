@@ -28,7 +28,7 @@ export function showEditor(
   orientation: "white" | "black",
   use: (fen: string) => void,
 ): void {
-  const board = make("div", { className: "cg-wrap" });
+  const board = make("div", "cg-wrap");
   const field = make("input", {
     type: "text",
     spellcheck: false,
@@ -45,7 +45,7 @@ export function showEditor(
   });
   const submit = make(
     "button",
-    { type: "button", className: "primary", "data-testid": "editor-use" },
+    { className: "primary", "data-testid": "editor-use" },
     "Use this position",
   );
   const turns = SIDES.map((side) =>
@@ -93,13 +93,13 @@ export function showEditor(
         return toolButton(
           { role, color: side },
           `${side} ${role}`,
-          make("span", { className: "cg-wrap" }, picture),
+          make("span", "cg-wrap", picture),
         );
       }),
     );
   const hands = make(
     "div",
-    { className: "palette" },
+    "palette",
     toolButton("move", "Move pieces", new Text("Move")),
     toolButton("remove", "Remove pieces", new Text("Remove")),
   );
@@ -111,17 +111,11 @@ export function showEditor(
     "Set up a position",
     make(
       "div",
-      { className: "editor" },
+      "editor",
+      make("div", "editor-board", palette("black"), board, palette("white")),
       make(
         "div",
-        { className: "editor-board" },
-        palette("black"),
-        board,
-        palette("white"),
-      ),
-      make(
-        "div",
-        { className: "editor-fields" },
+        "editor-fields",
         hands,
         make(
           "fieldset",
@@ -141,7 +135,7 @@ export function showEditor(
         ),
         make(
           "div",
-          { className: "choices" },
+          "choices",
           action("start", "Start position", () => read(START)),
           action("clear", "Empty board", () => read(EMPTY)),
           action("flip", "Flip", () => ground.toggleOrientation()),

@@ -2,19 +2,16 @@
 import type { Color, Role } from "chessops/types";
 import { byId, make } from "../shell/dom";
 import { ending, type Node } from "../game/game";
-import { clockText, plural } from "../text/words";
+import { capitalised, clockText, plural } from "../text/words";
 import type { State } from "../state/state";
 import type { Position } from "chessops/chess";
 import { opposite } from "chessops/util";
 
 export class Players {
-  readonly #material = {
-    white: make("span", { className: "material", role: "img", hidden: true }),
-    black: make("span", { className: "material", role: "img", hidden: true }),
-  };
+  readonly #material = { white: materialSlot(), black: materialSlot() };
   readonly #clocks = {
-    white: make("span", { className: "clock" }),
-    black: make("span", { className: "clock" }),
+    white: make("span", "clock"),
+    black: make("span", "clock"),
   };
   #below: Color = "white";
 
@@ -34,7 +31,7 @@ export class Players {
   #draw(): void {
     for (const color of ["white", "black"] as const) {
       const { headers } = this.state.game;
-      const side = color === "white" ? "White" : "Black";
+      const side = capitalised(color);
       const title = headers.get(`${side}Title`);
       const name = make(
         "span",
@@ -43,15 +40,15 @@ export class Players {
       );
       const parts = [
         make("i", { className: `colour ${color}`, "aria-hidden": "true" }),
-        ...(title ? [make("span", { className: "title" }, title)] : []),
+        ...(title ? [make("span", "title", title)] : []),
         name,
       ];
       const rating = headers.get(`${side}Elo`);
-      if (rating) parts.push(make("span", { className: "rating" }, rating));
+      if (rating) parts.push(make("span", "rating", rating));
       parts.push(
         this.#material[color],
         this.#clocks[color],
-        make("span", { className: "points" }, points(this.#result(), color)),
+        make("span", "points", points(this.#result(), color)),
       );
       byId(
         color === this.#below ? "player-below" : "player-above",
@@ -82,6 +79,9 @@ export class Players {
 }
 
 /** Returns the time on a player's clock in this position. */
+const materialSlot = () =>
+  make("span", { className: "material", role: "img", hidden: true });
+
 function clock(node: Node, color: Color): string {
   let at: Node | undefined = node;
   // The last move of the player is at most two plies earlier.

@@ -42,7 +42,7 @@ export class Promotion {
       makeButton(
         { title: role, "aria-label": role, "data-testid": `promote-${role}` },
         () => this.#finish(role),
-        make("piece" as "span", { className: `${role} ${turn}` }),
+        make("piece" as "span", `${role} ${turn}`),
       ),
     );
     this.#root.replaceChildren(...buttons);

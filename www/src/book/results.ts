@@ -39,7 +39,7 @@ export function resultsBar(results: Results, source = ""): HTMLElement {
     const share = (100 * results[kind]) / count;
     const part = make(
       "span",
-      { className: kind },
+      kind,
       share >= 26 ? percent(results[kind], count) : "",
     );
     part.style.width = `${share}%`;

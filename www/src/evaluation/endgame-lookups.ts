@@ -7,7 +7,7 @@ import {
 import type { EndgameResult, Endgames } from "shelfish/endgames";
 import { answered, OPEN_OPTIONS } from "../database/client";
 import type { Node } from "../game/game";
-import { loadOnce } from "../loading/loading";
+import { Latest, loadOnce } from "../loading/loading";
 import type { State } from "../state/state";
 
 /** Milliseconds without a change of the board before a lookup begins. */
@@ -18,7 +18,7 @@ export class EndgameLookups {
   readonly #open: () => Promise<Endgames>;
   /** Maximum number of pieces, exact after the tables were opened. */
   #maxPieces: number;
-  #abort = new AbortController();
+  readonly #abort = new Latest();
   #timer = 0;
 
   constructor(
@@ -93,7 +93,7 @@ export class EndgameLookups {
     this.#abort.abort();
     const { node } = this.state;
     if (!this.#isOpen(node)) return;
-    const { signal } = (this.#abort = new AbortController());
+    const signal = this.#abort.begin();
     this.#timer = window.setTimeout(
       () => void this.results([node], signal),
       DELAY,

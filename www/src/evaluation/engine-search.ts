@@ -1,7 +1,7 @@
 /** Searches the position on the board with the engine. The package decides which positions need a search. */
 import type { Evaluated, Evaluator } from "shelfish/engine";
 import type { Node } from "../game/game";
-import { Reopenable, throttle } from "../loading/loading";
+import { Latest, Reopenable, throttle } from "../loading/loading";
 import { needsEngine } from "../score/known-score";
 import type { State } from "../state/state";
 
@@ -28,7 +28,7 @@ export interface SearchSettings {
 export class EngineSearch {
   #settings: SearchSettings;
   readonly #evaluator = new Reopenable(openEvaluator);
-  #search = new AbortController();
+  readonly #search = new Latest();
   /** FEN of the last position that was searched. */
   #searched: string | undefined;
   #timer = 0;
@@ -115,7 +115,7 @@ export class EngineSearch {
     const { state } = this;
     this.#searched = fen;
     const known = state.engineEvals.get(fen);
-    const { signal } = (this.#search = new AbortController());
+    const signal = this.#search.begin();
     const show = throttle(SHOW_INTERVAL, (found: Evaluated) => {
       if (!signal.aborted) state.addEngineEval(fen, found);
     });

@@ -1,6 +1,6 @@
 /** The evaluation of the position on the board: bar, score and lines, or why there is no evaluation. */
 import type { Evaluation } from "shelfish";
-import { plural } from "../text/words";
+import { capitalised, plural } from "../text/words";
 import type { Explanation } from "../database/client";
 import { bindPreviewEnd } from "../board/board";
 import { byId, disable, make, makeButton, redraw } from "../shell/dom";
@@ -204,13 +204,16 @@ export class EvaluationPanel {
     if (known.origin === "rules") {
       const end = ending(node.position);
       this.#say(known.text, end?.title ?? "");
-      this.#list(node, []);
-      this.#lines.replaceChildren(
-        quiet(
-          end?.winner
-            ? `${end.winner === "white" ? "White" : "Black"} has won.`
-            : "The game is drawn.",
-        ),
+      this.#list(
+        node,
+        [],
+        [
+          quiet(
+            end?.winner
+              ? `${capitalised(end.winner)} has won.`
+              : "The game is drawn.",
+          ),
+        ],
       );
       this.#announce(node, end?.title ?? "");
     } else if (known.origin === "endgames") {
@@ -297,14 +300,17 @@ export class EvaluationPanel {
       positions === undefined
         ? ""
         : `It has ${plural(positions, "position")}. `;
-    this.#list(node, []);
-    this.#lines.replaceChildren(
-      quiet(
-        holds +
-          (node.parent
-            ? "Go back, or try another move."
-            : "Choose a famous game to see positions that it has."),
-      ),
+    this.#list(
+      node,
+      [],
+      [
+        quiet(
+          holds +
+            (node.parent
+              ? "Go back, or try another move."
+              : "Choose a famous game to see positions that it has."),
+        ),
+      ],
     );
     this.#announce(node, "not in this database");
   }
@@ -406,7 +412,7 @@ export class EvaluationPanel {
 /** Returns the result of an ending: who wins, or a draw. */
 function outcomeInWords(ending: Ending): string {
   const winner = endingWinner(ending);
-  return winner ? `${winner === "white" ? "White" : "Black"} wins` : "Draw";
+  return winner ? `${capitalised(winner)} wins` : "Draw";
 }
 
 /** Returns the result of a move for the side that moves: "Win 12", "Draw", "Loss 8". The number counts plies until the next capture or pawn move. */
@@ -416,5 +422,4 @@ function moveInWords({ outcome, dtz, isCheckmate }: EndgameMove): string {
   return /^(maybe-)?loss$/.test(outcome) ? `Loss ${Math.abs(dtz)}` : "Draw";
 }
 
-const quiet = (text: string): HTMLElement =>
-  make("p", { className: "quiet" }, text);
+const quiet = (text: string): HTMLElement => make("p", "quiet", text);

@@ -43,7 +43,6 @@ export function lineMoves(
     const button = make(
       "button",
       {
-        type: "button",
         tabIndex: index === 0 ? 0 : -1,
         "aria-label": `${step.number} ${step.san}`,
         "data-testid": "line-move",
@@ -59,9 +58,9 @@ export function lineMoves(
   buttons.forEach((button, index) => {
     const number =
       index === 0 || before(index).turn === "white"
-        ? [make("span", { className: "number" }, moveNumber(before(index)))]
+        ? [make("span", "number", moveNumber(before(index)))]
         : [];
-    words.append(make("span", { className: "ply" }, ...number, button), " ");
+    words.append(make("span", "ply", ...number, button), " ");
   });
   bindPreviewEnd(words, () => actions.preview());
   // The next reader sees the first move.

@@ -2,6 +2,7 @@
 import { type DatabaseClient, explain, summary } from "../database/client";
 import type { PositionEval } from "shelfish";
 import type { Node } from "../game/game";
+import { Latest } from "../loading/loading";
 import type { State } from "../state/state";
 import { plural } from "../text/words";
 
@@ -11,7 +12,7 @@ const SLOW = 120;
 /** Adds the answers of a database to the state. */
 export class Lookups {
   /** The lookup of the position on the board; a step cancels it. */
-  #boardLookup = new AbortController();
+  readonly #boardLookup = new Latest();
   #gameLookup: { done: Promise<void>; abort: AbortController } | undefined;
   /** Whether the last lookup of a whole game failed. */
   #isFailed = false;
@@ -90,8 +91,7 @@ export class Lookups {
   }
 
   async #lookUpBoard(): Promise<void> {
-    this.#boardLookup.abort();
-    const { signal } = (this.#boardLookup = new AbortController());
+    const signal = this.#boardLookup.begin();
     const { state } = this;
     const { fen, position } = state.node;
     const { cost } = state.status;

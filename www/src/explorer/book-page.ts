@@ -7,8 +7,7 @@ import type { Step } from "../game/game";
 import { bindTyped, navigation, updateStepButtons } from "../moves/navigation";
 import { drawPath, showOpening } from "../moves/openings";
 import { bookUrl, manifestUrl } from "../settings/settings";
-import { byId } from "../shell/dom";
-import { bindTheme, restrictConnections } from "../shell/page";
+import { bindClicks, bindTheme, restrictConnections } from "../shell/page";
 import { State } from "../state/state";
 
 export interface BookPage {
@@ -32,14 +31,13 @@ export function setUpBookPage(
   const board = new Board((move) => play({ move }));
   const { first, previous, next, last } = navigation(state);
   const flip = () => void board.flip();
-  for (const [id, action] of Object.entries({
+  bindClicks({
     first,
     previous,
     next,
     last,
     flip,
-  }))
-    byId(id).addEventListener("click", action);
+  });
   state.on(({ node }) => {
     if (!node) return;
     board.show(state.node);

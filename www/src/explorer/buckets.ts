@@ -66,7 +66,7 @@ export class BucketChoice {
         : make(
             "div",
             { role: "group", "aria-label": title },
-            make("span", { className: "title" }, title),
+            make("span", "title", title),
             ...names.map((name) => this.button(at, name)),
           );
     });
@@ -107,11 +107,7 @@ export class BucketChoice {
   }
 
   private button(at: number, name: string): HTMLElement {
-    const button = make(
-      "button",
-      { type: "button", "aria-pressed": this.has(at, name) },
-      name,
-    );
+    const button = make("button", { "aria-pressed": this.has(at, name) }, name);
     button.addEventListener("click", () => {
       const key = `${at} ${name}`;
       if (!this.off.delete(key)) this.off.add(key);

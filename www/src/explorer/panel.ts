@@ -7,7 +7,7 @@ import { bindPreviewEnd } from "../board/board";
 import type { Position } from "chessops/chess";
 import type { Node, Step } from "../game/game";
 import { loadOpenings, showOpening } from "../moves/openings";
-import { nextTask, whenVisible } from "../loading/loading";
+import { Latest, nextTask, whenVisible } from "../loading/loading";
 import { byId } from "../shell/dom";
 import { keepForOffline, bindKeys, digitKeys } from "../shell/page";
 import type { State } from "../state/state";
@@ -31,7 +31,7 @@ export interface PanelPage {
 
 export class ExplorerPanel {
   readonly #choice: BucketChoice;
-  #asking = new AbortController();
+  readonly #asking = new Latest();
 
   constructor(
     private readonly state: State,
@@ -52,7 +52,7 @@ export class ExplorerPanel {
   /** Looks up the position on the board. Draws the counts first, then the evaluations. */
   async ask(): Promise<void> {
     this.leave();
-    const { signal } = (this.#asking = new AbortController());
+    const signal = this.#asking.begin();
     const { book, page, state, status } = this;
     const { node } = state;
     const actions = {
@@ -119,11 +119,6 @@ export class ExplorerPanel {
     const { manifest } = this.book;
     if (!manifest) return;
     this.#choice.draw();
-    // Books made from Polyglot files have weights that are stored as draws but are not results.
-    document.body.classList.toggle(
-      "no-results",
-      manifest.info.results === "unknown",
-    );
     const { positions, bytes, info } = manifest;
     byId("book-facts").textContent = [
       plural(Number(info.games ?? 0), "game"),

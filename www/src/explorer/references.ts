@@ -28,7 +28,7 @@ export async function drawReferences(
     row: make(
       "li",
       {},
-      make("span", { className: "san" }, san),
+      make("span", "san", san),
       " ",
       ...reference(game, boardUrl, node),
     ),
@@ -46,11 +46,7 @@ export function reference(
   const result = winner === null ? "½–½" : winner === "white" ? "1–0" : "0–1";
   const place = id
     ? link(`lichess=${id}`, `Lichess ${id}`, boardUrl, node)
-    : make(
-        "span",
-        { className: "place" },
-        `${source}, game ${number?.toLocaleString("en")}`,
-      );
+    : make("span", "place", `${source}, game ${number?.toLocaleString("en")}`);
   return [result, rating === undefined ? " " : ` (${rating}) `, place];
 }
 

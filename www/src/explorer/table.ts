@@ -60,13 +60,13 @@ function row(
     actions,
     [number(games(move)), share(games(move), all)],
     [resultsBar(move)],
-    make("td", { className: "rating" }, rating),
+    make("td", "rating", rating),
   );
 }
 
 /** Returns the share of some games, in percent. */
 export const share = (count: number, all: number): HTMLElement =>
-  make("span", { className: "share" }, percent(count, all));
+  make("span", "share", percent(count, all));
 
 type Content = readonly (HTMLElement | string)[];
 
@@ -81,17 +81,17 @@ export function moveRow(
 ): HTMLTableRowElement {
   const button = make(
     "button",
-    { type: "button", "data-testid": "played-move" },
-    make("span", { className: "san" }, step.san),
+    { "data-testid": "played-move" },
+    make("span", "san", step.san),
   );
   const line = make(
     "tr",
     { "data-uci": uci },
     make("th", { scope: "row" }, button),
-    make("td", { className: "games" }, ...counts),
+    make("td", "games", ...counts),
     make("td", {}, ...bars),
     ...cells,
-    make("td", { className: "score" }),
+    make("td", "score"),
   );
   bindMove(line, button, step, actions);
   return line;

@@ -37,7 +37,7 @@ export class GameList<T extends object> {
     "aria-label": "Games",
     "data-testid": "games-list",
   });
-  readonly #more = make("button", { type: "button" }, "Show more");
+  readonly #more = make("button", {}, "Show more");
   readonly #texts = new WeakMap<T, string>();
   #entries: readonly T[] = [];
   #shown = PAGE;

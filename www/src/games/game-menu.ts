@@ -81,8 +81,8 @@ export class GameMenu {
   #buttons(): HTMLElement[] {
     return this.library.offered.map((each) => {
       const label = [
-        make("span", { className: "title" }, each.title),
-        make("span", { className: "who" }, each.players),
+        make("span", "title", each.title),
+        make("span", "who", each.players),
       ];
       return make(
         "li",

@@ -42,12 +42,12 @@ class GamesDialog {
   });
   readonly #clear = make(
     "button",
-    { type: "button", "data-testid": "games-clear" },
+    { "data-testid": "games-clear" },
     "Remove all",
   );
   readonly #remark = make(
     "p",
-    { className: "quiet" },
+    "quiet",
     "The games are stored only in this browser.",
   );
   readonly #dialog: HTMLDialogElement;
@@ -109,7 +109,7 @@ class GamesDialog {
       content: [
         make(
           "span",
-          { className: "stored-title" },
+          "stored-title",
           make(
             "span",
             {},
@@ -121,13 +121,13 @@ class GamesDialog {
             ? [
                 make(
                   "span",
-                  { className: "stored-result" },
+                  "stored-result",
                   ` ${result.replace("1/2-1/2", "½-½")}`,
                 ),
               ]
             : []),
         ),
-        make("span", { className: "stored-about" }, about),
+        make("span", "stored-about", about),
       ],
       after: [remove],
     };

@@ -35,10 +35,10 @@ export function openDialog(
   });
   const pick = make(
     "button",
-    { type: "button", className: "at-start", "data-testid": "open-pick" },
+    { className: "at-start", "data-testid": "open-pick" },
     "Choose a file…",
   );
-  const cancel = make("button", { type: "button" }, "Cancel");
+  const cancel = make("button", {}, "Cancel");
   const submit = make(
     "button",
     { type: "submit", className: "primary", "data-testid": "open-submit" },
@@ -55,7 +55,7 @@ export function openDialog(
     ),
     text,
     errorText,
-    make("div", { className: "actions" }, pick, file, cancel, submit),
+    make("div", "actions", pick, file, cancel, submit),
   );
   const dialog = make(
     "dialog",

@@ -1,6 +1,6 @@
 /** The games of a player of Lichess or Chess.com. Loaded when it is first opened. */
 import type { Color } from "chessops/types";
-import { loadOnce, reportInputError } from "../loading/loading";
+import { Latest, loadOnce, reportInputError } from "../loading/loading";
 import {
   lastPlayer,
   rememberPlayer,
@@ -15,7 +15,7 @@ import { PlayerGames, openPlayerStore } from "../players/player-games";
 import { closeDone, createDialog, showModal } from "../shell/dialog";
 import { make } from "../shell/dom";
 import { MissingError, type PlayedGame } from "../sites/request";
-import { InputError, day, plural } from "../text/words";
+import { capitalised, InputError, day, plural } from "../text/words";
 import { GameList, type GameRow } from "./game-list";
 
 type Open = (game: PlayedGame, side: Color) => void;
@@ -82,7 +82,7 @@ class PlayerDialog {
   );
   readonly #older = make(
     "button",
-    { type: "button", hidden: true, "data-testid": "player-older" },
+    { hidden: true, "data-testid": "player-older" },
     "Older games",
   );
   readonly #dialog: HTMLDialogElement;
@@ -90,17 +90,17 @@ class PlayerDialog {
   #player: Player = { site: "lichess", name: "" };
   #games: PlayerGames | undefined;
   /** Aborted when another player is shown, and when the dialog closes. */
-  #fetching = new AbortController();
+  readonly #fetching = new Latest();
 
   constructor(private readonly open: Open) {
     const form = make(
       "form",
-      { className: "player-form" },
+      "player-form",
       this.#name,
       make(
         "fieldset",
         {},
-        make("legend", { className: "hidden" }, "Site"),
+        make("legend", "hidden", "Site"),
         ...this.#sites.map(([, input, name]) => make("label", {}, input, name)),
       ),
       make(
@@ -151,8 +151,7 @@ class PlayerDialog {
 
   /** Shows the stored games of a player, and fetches newer games. If the player is missing there, tries the other site. */
   async #choose(player: Player, other?: Player["site"]): Promise<void> {
-    this.#fetching.abort();
-    const signal = (this.#fetching = new AbortController()).signal;
+    const signal = this.#fetching.begin();
     this.#player = player;
     this.#name.value = player.name;
     this.#openings.href = `./openings.html#${player.site}=${player.name}`;
@@ -182,8 +181,7 @@ class PlayerDialog {
   ): Promise<boolean | undefined> {
     const games = this.#games;
     if (!games) return undefined;
-    this.#fetching.abort();
-    const signal = (this.#fetching = new AbortController()).signal;
+    const signal = this.#fetching.begin();
     const site = SITES[this.#player.site];
     this.#complain("");
     this.#older.hidden = true;
@@ -238,7 +236,7 @@ class PlayerDialog {
     const { outcome, opponent } = outcomeOf(game, side);
     const own = game[side].rating;
     const about = [
-      side === "white" ? "White" : "Black",
+      capitalised(side),
       ...(own ? [String(own)] : []),
       `${game.speed}${game.isRated ? "" : ", casual"}`,
       day(game.time),
@@ -253,15 +251,11 @@ class PlayerDialog {
       content: [
         make(
           "span",
-          { className: "stored-title" },
-          make(
-            "span",
-            { className: `game-outcome ${outcome.toLowerCase()}` },
-            outcome,
-          ),
+          "stored-title",
+          make("span", `game-outcome ${outcome.toLowerCase()}`, outcome),
           ` against ${opponent}`,
         ),
-        make("span", { className: "stored-about" }, about),
+        make("span", "stored-about", about),
       ],
     };
   }

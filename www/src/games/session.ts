@@ -12,6 +12,7 @@ import {
 import {
   whenIdle,
   analysis,
+  Latest,
   loadOnce,
   loadPart,
   reportInputError,
@@ -42,7 +43,7 @@ export class Session {
     all: () => void this.list(),
   });
   /** Aborted when something else is opened. */
-  #opening = new AbortController();
+  readonly #opening = new Latest();
 
   constructor(
     private readonly state: State,
@@ -82,7 +83,7 @@ export class Session {
 
   /** Opens a pasted text, an address or a file. Throws an `InputError` if nothing can be opened. */
   async open(input: string | File): Promise<void> {
-    const signal = this.#begin();
+    const signal = this.#opening.begin();
     try {
       const { openInput } = await loadPart(import("./open-input"));
       await openInput(this, input, signal);
@@ -106,7 +107,7 @@ export class Session {
   });
 
   async #famous(slug: string): Promise<void> {
-    const signal = this.#begin();
+    const signal = this.#opening.begin();
     const game = await this.library.famous(slug).catch(() => undefined);
     if (signal.aborted) return;
     if (game) this.pick(game);
@@ -114,7 +115,7 @@ export class Session {
   }
 
   async openStored({ id, source }: GameEntry): Promise<void> {
-    const signal = this.#begin();
+    const signal = this.#opening.begin();
     const open = async () => {
       const game = await this.library.stored(source ?? id);
       if (signal.aborted) return;
@@ -141,7 +142,7 @@ export class Session {
     played: PlayedGame,
     side: "white" | "black",
   ): Promise<void> {
-    const signal = this.#begin();
+    const signal = this.#opening.begin();
     await reportInputError(
       async () => {
         const { openPlayed } = await loadPart(import("./open-input"));
@@ -162,7 +163,7 @@ export class Session {
   }
 
   async #restore(fragment: string): Promise<void> {
-    const signal = this.#begin();
+    const signal = this.#opening.begin();
     try {
       const linked = await parseLink(fragment, {
         famous: (slug) => this.library.famous(slug),
@@ -235,12 +236,6 @@ export class Session {
     await this.library.keepGames([game, ...others]);
     if (this.library.remark && this.state.game === game)
       this.page.notice(this.library.remark);
-  }
-
-  #begin(): AbortSignal {
-    this.#opening.abort();
-    this.#opening = new AbortController();
-    return this.#opening.signal;
   }
 }
 

@@ -96,12 +96,7 @@ function lookUp(text: string): void {
       );
     const [pv] = answer?.best.pvs ?? [];
     const verdict = (score: string, text: string) =>
-      make(
-        "p",
-        { className: "verdict" },
-        make("strong", {}, score),
-        make("span", {}, text),
-      );
+      make("p", "verdict", make("strong", {}, score), make("span", {}, text));
     const record =
       answer && pv
         ? [

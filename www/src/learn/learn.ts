@@ -4,8 +4,9 @@ import { opposite } from "chessops/util";
 import type { DatabaseClient } from "../database/client";
 import { byId, makeButton } from "../shell/dom";
 import type { State } from "../state/state";
+import { capitalised } from "../text/words";
 import { questionsOf } from "./answer";
-import { type Action, NAMES, type QuestionBoard, Questions } from "./questions";
+import { type Action, type QuestionBoard, Questions } from "./questions";
 
 export interface LearnBoard extends QuestionBoard {
   readonly side: Color;
@@ -35,7 +36,7 @@ export function learnFrom(
     further: () => {
       const other = opposite(asked);
       const others: Action[] = sides().includes(other)
-        ? [["other", `Mistakes of ${NAMES[other]}`, () => begin(other)]]
+        ? [["other", `Mistakes of ${capitalised(other)}`, () => begin(other)]]
         : [];
       return [["again", "Again", () => begin(asked)], ...others];
     },

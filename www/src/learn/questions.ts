@@ -5,10 +5,11 @@ import type { NormalMove } from "chessops/types";
 import { type DatabaseClient, explain } from "../database/client";
 import { type LineActions, lineMoves } from "../evaluation/lines";
 import { moveNumber, squares, type Step, steps, uci } from "../game/game";
+import { Latest } from "../loading/loading";
 import { bestLine, knownLine } from "../score/known-score";
 import { make, makeButton } from "../shell/dom";
 import type { State } from "../state/state";
-import { plural } from "../text/words";
+import { capitalised, plural } from "../text/words";
 import { Answers, type Question, type Verdict } from "./answer";
 
 /** The board of the page. */
@@ -34,8 +35,6 @@ export interface Purpose {
   further?(): Action[];
 }
 
-export const NAMES = { white: "White", black: "Black" } as const;
-
 export class Questions {
   readonly #title = make("strong", {});
   readonly #words = make("div", {
@@ -43,7 +42,7 @@ export class Questions {
     role: "status",
     "data-testid": "learn-words",
   });
-  readonly #actions = make("div", { className: "learn-actions" });
+  readonly #actions = make("div", "learn-actions");
   readonly #root: HTMLElement;
   readonly #answers: Answers;
   #questions: readonly Question[] = [];
@@ -55,7 +54,7 @@ export class Questions {
   #hints = 0;
   /** Words that end the right answer, after the first answer. */
   #note: string | undefined;
-  #abort = new AbortController();
+  readonly #abort = new Latest();
 
   constructor(
     private readonly state: State,
@@ -151,14 +150,13 @@ export class Questions {
     this.board.reset();
     this.board.circle([]);
     this.#say(
-      `${moveNumber(before.position)} ${mistake.san} was ${fault}. Find a better move for ${NAMES[before.position.turn]}.`,
+      `${moveNumber(before.position)} ${mistake.san} was ${fault}. Find a better move for ${capitalised(before.position.turn)}.`,
     );
     this.#offerHelp(question);
   }
 
   async #check(question: Question, step: Step): Promise<void> {
-    this.#abort.abort();
-    const { signal } = (this.#abort = new AbortController());
+    const signal = this.#abort.begin();
     this.#say(`Checking ${step.san}…`);
     try {
       const verdict = await this.#answers.check(question, step, signal);

@@ -40,6 +40,22 @@ export class Reopenable<T extends { close(): void }> {
   }
 }
 
+/** Work that replaces the work before it: only the latest signal is not aborted. */
+export class Latest {
+  #abort = new AbortController();
+
+  /** Aborts the work before, and returns the signal of new work. */
+  begin(): AbortSignal {
+    this.abort();
+    this.#abort = new AbortController();
+    return this.#abort.signal;
+  }
+
+  abort(): void {
+    this.#abort.abort();
+  }
+}
+
 /** Waits for a dynamic import. Throws an `InputError` with advice if it fails. */
 export async function loadPart<T>(loading: Promise<T>): Promise<T> {
   try {

@@ -152,7 +152,6 @@ export class MoveList {
     const start = make(
       "button",
       {
-        type: "button",
         className: "start",
         tabIndex: -1,
         "data-testid": "start",
@@ -174,25 +173,23 @@ export class MoveList {
       if (white || !row) {
         row = make(
           "div",
-          { className: "row" },
-          make("span", { className: "number" }, `${parent.position.fullmoves}`),
+          "row",
+          make("span", "number", `${parent.position.fullmoves}`),
         );
-        if (!white) row.append(make("span", { className: "gap" }, "…"));
+        if (!white) row.append(make("span", "gap", "…"));
         list.append(row);
       }
       row.append(this.#move(node, true));
       const aside = this.#aside(node.notes.comment, parent.children.slice(1));
       if (aside.length > 0) {
-        if (white) row.append(make("span", { className: "gap" }, "…"));
+        if (white) row.append(make("span", "gap", "…"));
         list.append(...aside);
       }
       if (!white || aside.length > 0) row = undefined;
     }
     const result = game.headers.get("Result");
     if (result)
-      list.append(
-        make("p", { className: "result" }, result.replace("1/2-1/2", "½-½")),
-      );
+      list.append(make("p", "result", result.replace("1/2-1/2", "½-½")));
     this.#root.replaceChildren(list);
   }
 
@@ -202,11 +199,11 @@ export class MoveList {
     variations: readonly Node[] = [],
   ): HTMLElement[] {
     if (!comment && variations.length === 0) return [];
-    const aside = make("div", { className: "aside" });
-    if (comment) aside.append(make("p", { className: "comment" }, comment));
+    const aside = make("div", "aside");
+    if (comment) aside.append(make("p", "comment", comment));
     aside.append(
       ...variations.map((variation) =>
-        make("p", { className: "variation" }, ...this.#variation(variation)),
+        make("p", "variation", ...this.#variation(variation)),
       ),
     );
     return [aside];
@@ -219,7 +216,7 @@ export class MoveList {
       if (!parent) return [];
       const number =
         index === 0 || parent.position.turn === "white"
-          ? [make("span", { className: "number" }, moveNumber(parent.position))]
+          ? [make("span", "number", moveNumber(parent.position))]
           : [];
       // The caller draws the siblings of the first move.
       const branches =
@@ -228,18 +225,14 @@ export class MoveList {
           : parent.children
               .slice(1)
               .map((sibling) =>
-                make(
-                  "span",
-                  { className: "branch" },
-                  ...this.#variation(sibling),
-                ),
+                make("span", "branch", ...this.#variation(sibling)),
               );
       const remark = (text: string | undefined) =>
-        text ? [make("span", { className: "comment" }, text), " "] : [];
+        text ? [make("span", "comment", text), " "] : [];
       const comment = remark(node.notes.comment);
       return [
         ...remark(node.notes.before),
-        make("span", { className: "ply" }, ...number, this.#move(node, false)),
+        make("span", "ply", ...number, this.#move(node, false)),
         ...comment,
         ...branches,
       ];
@@ -247,16 +240,15 @@ export class MoveList {
   }
 
   #move(node: Node, main: boolean): HTMLButtonElement {
-    const glyph = make("span", { className: "glyph" });
-    const score = make("span", { className: "move-score" });
+    const glyph = make("span", "glyph");
+    const score = make("span", "move-score");
     const button = make(
       "button",
       {
-        type: "button",
         tabIndex: -1,
         "data-testid": main ? "move" : "variation-move",
       },
-      make("span", { className: "san" }, node.san),
+      make("span", "san", node.san),
       glyph,
       score,
     );

@@ -4,7 +4,7 @@ import { lineFrom, type Node, moveNumber } from "../game/game";
 import type { State } from "../state/state";
 import type { NormalMove } from "chessops/types";
 import { InputError } from "../text/words";
-import { loadPart } from "../loading/loading";
+import { loadPart, reportInputError } from "../loading/loading";
 
 export interface Navigation {
   first(): void;
@@ -73,8 +73,8 @@ export function bindTyped(
   const errorText = byId("move-error");
   const showMessage = (text: string) => showFieldError(field, errorText, text);
   const reading = () => loadPart(import("../game/read-pgn"));
-  const playText = async (text: string) => {
-    try {
+  const playText = (text: string) =>
+    reportInputError(async () => {
       const { typedMove } = await reading();
       const { node } = state;
       const move = await typedMove(node.position, text);
@@ -85,11 +85,7 @@ export function bindTyped(
       if (field.value === text) field.value = "";
       showMessage("");
       play(node, move);
-    } catch (error) {
-      if (!(error instanceof InputError)) throw error;
-      showMessage(error.message);
-    }
-  };
+    }, showMessage);
   let played = Promise.resolve();
   // A move is read from the position after the moves that were entered before it.
   const enter = (text: string) => {

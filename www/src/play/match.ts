@@ -1,7 +1,7 @@
 /** A game between the user and the engine: side to move and result, without a view. */
 import type { NormalMove } from "chessops/types";
 import { parseUci } from "chessops/util";
-import { clip, InputError, plural } from "../text/words";
+import { capitalised, clip, InputError, plural } from "../text/words";
 import {
   ending,
   Game,
@@ -157,10 +157,9 @@ export function verdict({ node, outcome, terms }: Match): {
   const title =
     result === "1/2-1/2" ? "A draw" : isWon ? "You won" : "You lost";
   const moves = Math.ceil((path(node).length - 1) / 2);
-  const side = terms.side === "white" ? "White" : "Black";
   return {
     title,
-    text: `${reason} after ${plural(moves, "move")}. You had ${side} against Shelfish (${levelName(terms.elo)}).`,
+    text: `${reason} after ${plural(moves, "move")}. You had ${capitalised(terms.side)} against Shelfish (${levelName(terms.elo)}).`,
   };
 }
 

@@ -12,9 +12,10 @@ import { Board } from "../board/board";
 import { byId, disable, make, showFieldError } from "../shell/dom";
 import { positionOf } from "../game/fen";
 import { Game, lineFrom, moveNumber, type Node } from "../game/game";
-import { bindKeys, bindTheme, keepForOffline } from "../shell/page";
+import { bindClicks, bindKeys, bindTheme, keepForOffline } from "../shell/page";
 import { typedMove } from "../game/read-pgn";
 import { toPgn } from "../game/write-pgn";
+import { Latest } from "../loading/loading";
 import { drawMaterial } from "../board/players";
 import { Match, restore, store, verdict } from "./match";
 import { Opponent } from "./opponent";
@@ -38,7 +39,7 @@ let match: Match | undefined;
 /** The position on the board, which may be an earlier position. */
 let shown: Node = new Game().root;
 /** Aborts the engine's search. */
-let working = new AbortController();
+const working = new Latest();
 
 // Views.
 
@@ -159,7 +160,7 @@ function playMove(move: NormalMove): void {
 }
 
 async function answer(at: Match): Promise<void> {
-  const { signal } = (working = new AbortController());
+  const signal = working.begin();
   byId("error").hidden = true;
   try {
     const move = await opponent.reply(at, signal);
@@ -192,8 +193,7 @@ function takeBack(): void {
 
 async function hint(): Promise<void> {
   if (!match?.isMine) return;
-  working.abort();
-  const { signal } = (working = new AbortController());
+  const signal = working.begin();
   show(match.node);
   showStatus("Looking for a hint…");
   try {
@@ -223,8 +223,7 @@ function resign(): void {
 async function offerDraw(): Promise<void> {
   if (!match?.isMine || !isConfirmed("draw")) return;
   const at = match;
-  working.abort();
-  const { signal } = (working = new AbortController());
+  const signal = working.begin();
   showStatus("Shelfish considers the draw…");
   try {
     const isAgreed = await opponent.agreesToDraw(at, signal);
@@ -291,7 +290,7 @@ async function enter(node: Node, text: string): Promise<void> {
   playMove(move);
 }
 
-for (const [id, action] of Object.entries({
+bindClicks({
   back: takeBack,
   undo: takeBack,
   hint,
@@ -301,8 +300,7 @@ for (const [id, action] of Object.entries({
   again: rematch,
   new: chooseOpponent,
   retry,
-}))
-  byId(id).addEventListener("click", () => void action());
+});
 for (const id of CONFIRMED)
   byId(id).addEventListener(
     "blur",

@@ -109,7 +109,7 @@ export function drawSheet(last: Node, shown: Node): void {
   const items: HTMLLIElement[] = [];
   for (const node of path(last).slice(1)) {
     const { position } = node.parent ?? node;
-    const button = make("button", { type: "button" }, node.san);
+    const button = make("button", {}, node.san);
     if (node === shown) button.setAttribute("aria-current", "true");
     shownNodes.set(button, node);
     if (position.turn === "white" || items.length === 0)

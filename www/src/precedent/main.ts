@@ -5,6 +5,7 @@ import { bindMove, bindPreviewEnd, Board } from "../board/board";
 import { BookClient, StatusLine } from "../book/client";
 import { games, percent } from "../book/results";
 import {
+  bindClicks,
   bindKeys,
   focusMove,
   moveKeys,
@@ -23,12 +24,13 @@ import {
   type Step,
   uci,
 } from "../game/game";
+import { Latest } from "../loading/loading";
 import { loadOpenings, showOpening } from "../moves/openings";
 import { writeLinks } from "../link/link";
 import { bookUrl, manifestUrl } from "../settings/settings";
 import { byId, disable, make } from "../shell/dom";
 import { State } from "../state/state";
-import { plural } from "../text/words";
+import { capitalised, plural } from "../text/words";
 import { type Choice, choices, gameEnd, targets } from "./rules";
 
 /** Number of games that are named at the end of a game. */
@@ -43,7 +45,7 @@ book.open().catch(() => {});
 
 const state = new State();
 const status = new StatusLine(state);
-let asking = new AbortController();
+const asking = new Latest();
 /** The moves that can be played from the position on the board, once they are known. */
 let available: Choice[] = [];
 
@@ -63,8 +65,7 @@ const play = ({ move }: Pick<Step, "move">) => state.play(state.node, move);
 
 /** Looks up the position on the board and shows the moves that can be played. */
 async function ask(): Promise<void> {
-  asking.abort();
-  const { signal } = (asking = new AbortController());
+  const signal = asking.begin();
   const { node } = state;
   available = [];
   showBoard();
@@ -103,7 +104,7 @@ function show(node: Node, played: Played, before: Played | undefined): void {
   byId("reached").textContent = `${plural(games(played), "game")} in this book`;
   if (available.length > 0)
     return status.show(
-      `${state.node.position.turn === "white" ? "White" : "Black"} to move: ${plural(available.length, "move")} with a precedent.`,
+      `${capitalised(state.node.position.turn)} to move: ${plural(available.length, "move")} with a precedent.`,
     );
   const end = gameEnd(node, played, before, book.manifest?.info ?? {});
   byId("end-title").textContent = end.title;
@@ -125,12 +126,12 @@ function list(): void {
   const rows = available.map(({ step, games }) => {
     const button = make(
       "button",
-      { type: "button", "data-testid": "choice", "data-uci": uci(step.move) },
-      make("span", { className: "san" }, step.san),
+      { "data-testid": "choice", "data-uci": uci(step.move) },
+      make("span", "san", step.san),
     );
     button.append(
-      make("span", { className: "games" }, games.toLocaleString("en")),
-      make("span", { className: "games" }, percent(games, sum)),
+      make("span", "games", games.toLocaleString("en")),
+      make("span", "games", percent(games, sum)),
     );
     bindMove(button, button, step, {
       play,
@@ -161,14 +162,13 @@ state.on(({ node }) => {
 });
 
 const flip = () => void board.flip();
-for (const [id, action] of Object.entries({
+bindClicks({
   back,
   new: restart,
   flip,
   "end-back": back,
   "end-new": restart,
-}))
-  byId(id).addEventListener("click", () => void action());
+});
 
 bindPreviewEnd(byId("moves"), () => board.preview());
 status.followLinks();

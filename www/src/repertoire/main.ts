@@ -21,7 +21,12 @@ import {
   formatLink,
   linkBoard,
 } from "../link/link";
-import { loadOnce, reportInputError, throttle } from "../loading/loading";
+import {
+  Latest,
+  loadOnce,
+  reportInputError,
+  throttle,
+} from "../loading/loading";
 import {
   lastPlayer,
   rememberPlayer,
@@ -30,7 +35,7 @@ import {
 } from "../players/player";
 import { openPlayerStore } from "../players/player-games";
 import { byId, make } from "../shell/dom";
-import { InputError, day, plural } from "../text/words";
+import { capitalised, InputError, day, plural } from "../text/words";
 import {
   COUNTS,
   formatPlace,
@@ -79,9 +84,9 @@ let mistakes: readonly RepeatedMistake[] = [];
 /** The player of the address, and the number of games. */
 let asked: { player: Player; count: number } | undefined;
 /** Aborted when another player is shown. */
-let preparing = new AbortController();
+const preparing = new Latest();
 /** Aborted by the next step. */
-let looking = new AbortController();
+const looking = new Latest();
 
 const repertoire = (): Repertoire | undefined => prepared?.repertoires[side];
 
@@ -105,8 +110,7 @@ function show(key: string): void {
 
 /** Fetches and reads the games of a player, and looks their positions up. */
 async function showPlayer(player: Player, count: number): Promise<void> {
-  preparing.abort();
-  const { signal } = (preparing = new AbortController());
+  const signal = preparing.begin();
   asked = { player, count };
   prepared = undefined;
   mistakes = [];
@@ -145,7 +149,7 @@ async function showPlayer(player: Player, count: number): Promise<void> {
     rememberPlayer(player);
     keepForOffline();
   } catch (error) {
-    if (preparing.signal !== signal) return;
+    if (signal.aborted) return;
     progress(["", undefined], true);
     complain(
       error instanceof InputError
@@ -154,7 +158,7 @@ async function showPlayer(player: Player, count: number): Promise<void> {
     );
     if (!(error instanceof InputError)) console.error(error);
   } finally {
-    if (preparing.signal === signal) running(false);
+    if (!signal.aborted) running(false);
   }
 }
 
@@ -187,8 +191,7 @@ function drawPrepared(grown: Prepared): void {
     if (grown.repertoires[side].count === 0)
       side = white.count > 0 ? "white" : "black";
     for (const { side, count } of [white, black])
-      byId(side).textContent =
-        `${side === "white" ? "White" : "Black"}: ${plural(count, "game")}`;
+      byId(side).textContent = `${capitalised(side)}: ${plural(count, "game")}`;
     turn();
   } else {
     mistakes = repeatedMistakes(grown.repertoires[side], grown.evaluations);
@@ -245,8 +248,7 @@ function drawTrain(): void {
 
 /** Draws the table of the position on the board: the own games first, then the book, then the evaluations. */
 async function drawPosition(): Promise<void> {
-  looking.abort();
-  const { signal } = (looking = new AbortController());
+  const signal = looking.begin();
   const shown = repertoire();
   if (!shown || !prepared) return;
   const { evaluations } = prepared;

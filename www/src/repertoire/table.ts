@@ -133,9 +133,7 @@ function row(
   isInBook: boolean,
   actions: MoveActions,
 ): HTMLTableRowElement {
-  const absent = isInBook
-    ? [make("div", { className: "of-book" }, "not in book")]
-    : [];
+  const absent = isInBook ? [make("div", "of-book", "not in book")] : [];
   const line = moveRow(
     step,
     uci,

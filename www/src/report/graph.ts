@@ -121,41 +121,32 @@ export class Graph {
         y2: HEIGHT / 2,
       }),
     );
-    const place = (className: string, left: number, width: number) => {
-      const mark = make("i", { className });
-      mark.style.left = `${left / 10}%`;
-      mark.style.width = `${width / 10}%`;
-      return mark;
-    };
-    const at = (mark: HTMLElement, ply: number) => {
-      mark.style.left = `${this.#x(ply) / 10}%`;
+    const place = (mark: HTMLElement, from: number, to?: number) => {
+      mark.style.left = `${this.#x(from) / 10}%`;
+      if (to !== undefined)
+        mark.style.width = `${(this.#x(to) - this.#x(from)) / 10}%`;
       return mark;
     };
     this.#marks.replaceChildren(
-      ...this.#phases().map(({ name, ply }, index, { [index + 1]: next }) => {
-        const mark = at(
+      ...this.#phases().map(({ name, ply }, index, { [index + 1]: next }) =>
+        place(
           make(
             "span",
-            { className: ply > 0 ? "phase begins" : "phase" },
+            ply > 0 ? "phase begins" : "phase",
             make("b", { "data-phase": name.toLowerCase() }, name),
           ),
           ply,
-        );
-        mark.style.width = `${(this.#x(next?.ply ?? last) - this.#x(ply)) / 10}%`;
-        return mark;
-      }),
-      ...gaps.map(([from, to]) =>
-        place("gap", this.#x(from), this.#x(to) - this.#x(from)),
+          next?.ply ?? last,
+        ),
       ),
+      ...gaps.map((gap) => place(make("i", "gap"), ...gap)),
       ...this.#line.flatMap((node, ply) => {
         const known = this.#known[ply];
         const { kind, isProvisional = false } =
           ply > 0 ? glyphOf(node, this.state) : {};
         if (!kind || !known) return [];
-        const mark = at(
-          make("i", {
-            className: `bad ${kind}${isProvisional ? " provisional" : ""}`,
-          }),
+        const mark = place(
+          make("i", `bad ${kind}${isProvisional ? " provisional" : ""}`),
           ply,
         );
         mark.style.top = `${y(known)}%`;

@@ -36,11 +36,6 @@ const SIGNS: Record<Kind, string> = {
   mistake: "?",
   blunder: "??",
 };
-const BY_SIGN: Record<string, Kind> = {
-  "?!": "inaccuracy",
-  "?": "mistake",
-  "??": "blunder",
-};
 
 /** The glyph of a move. */
 export interface Glyph {
@@ -60,23 +55,17 @@ export function glyphOf(node: Node, state: State): Glyph {
   if (nag !== undefined)
     return {
       text: GLYPHS[nag] ?? "",
-      kind: BY_SIGN[GLYPHS[nag] ?? ""],
+      kind: KINDS.find((kind) => SIGNS[kind] === GLYPHS[nag]),
       byAuthor: true,
       isProvisional: false,
     };
   const move = state.moveReport(node);
   const kind = move?.judgment ?? undefined;
-  const mark = move?.mark ?? undefined;
-  if (!kind && mark)
-    return {
-      text: MARKED[mark][0],
-      mark,
-      byAuthor: false,
-      isProvisional: false,
-    };
+  const mark = kind ? undefined : (move?.mark ?? undefined);
   return {
-    text: kind ? SIGNS[kind] : "",
+    text: kind ? SIGNS[kind] : mark ? MARKED[mark][0] : "",
     kind,
+    mark,
     byAuthor: false,
     isProvisional: kind !== undefined && !move?.settled,
   };
@@ -125,7 +114,7 @@ export class JudgmentRow {
       const { mark } = parent ? glyphOf(node, this.state) : {};
       this.#root.replaceChildren(
         ...(mark
-          ? [make("strong", { className: "good" }, `${markWords(mark)}.`)]
+          ? [make("strong", "good", `${markWords(mark)}.`)]
           : this.#variation()),
       );
       return;

@@ -31,11 +31,11 @@ export class ReportPanel {
   readonly #root = byId("report");
   readonly #title = make("h2", {}, "Report");
   /** The controls of the analysis. They stay, so that a press is not lost during an update. */
-  readonly #words = make("span", { className: "pass" });
+  readonly #words = make("span", "pass");
   readonly #bar = make("progress", {
     "aria-label": "Positions that the engine searches",
   });
-  readonly #toggle = make("button", { type: "button" });
+  readonly #toggle = make("button", {});
   readonly #depth = make("select", {
     "data-testid": "analysis-depth",
     "aria-label": "Depth of the analysis",
@@ -134,7 +134,7 @@ export class ReportPanel {
         line.length > 1
           ? "The report appears as soon as enough positions of the game are known."
           : "Open a game to see the accuracy, mistakes and blunders of both players.";
-      redraw(this.#body, make("p", { className: "quiet" }, words));
+      redraw(this.#body, make("p", "quiet", words));
       return;
     }
     const { report } = assessment;
@@ -144,7 +144,7 @@ export class ReportPanel {
       return make(
         "th",
         { scope: "col", title: whole },
-        make("span", { className: "who" }, surname(whole)),
+        make("span", "who", surname(whole)),
       );
     };
     const row: Row = (label, of, ...remark) =>

@@ -14,7 +14,7 @@ import { MAX_TABLE_PIECES, scoreText } from "../../../crate/js/shared/score.ts";
 import type { EndgameLookups } from "../evaluation/endgame-lookups";
 import type { Lookups } from "../evaluation/lookups";
 import { movesOf, type Node, positionKey } from "../game/game";
-import { analysis, Reopenable, throttle } from "../loading/loading";
+import { analysis, Latest, Reopenable, throttle } from "../loading/loading";
 import type { Assessment, State } from "../state/state";
 import { InputError } from "../text/words";
 
@@ -40,7 +40,7 @@ export class Reporter {
   readonly analysis = analysis;
   #settings: ReporterSettings;
   #timer = 0;
-  #abort = new AbortController();
+  readonly #abort = new Latest();
   /** The main line that is analysed, as JSON. */
   #line = "";
   /** Positions that the database has not answered. If it answers later, the analysis begins again. */
@@ -136,8 +136,7 @@ export class Reporter {
 
   #begin(): void {
     window.clearTimeout(this.#timer);
-    this.#abort.abort();
-    const { signal } = (this.#abort = new AbortController());
+    const signal = this.#abort.begin();
     if (this.#settings.engine)
       this.state.setProgress({ pass: 0, done: 0, of: 0, isRunning: true });
     this.#timer = window.setTimeout(() => void this.#run(signal), REST);

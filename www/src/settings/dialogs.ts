@@ -9,7 +9,7 @@ export function showSettings(
 ): void {
   const settings = load();
   const field = (label: string, ...content: HTMLElement[]) =>
-    make("label", { className: "field" }, make("span", {}, label), ...content);
+    make("label", "field", make("span", {}, label), ...content);
   const box = (id: string, checked: boolean, does: (is: boolean) => void) => {
     const input = make("input", {
       type: "checkbox",
@@ -84,7 +84,7 @@ export function showHelp(): void {
     paragraph(
       "Play moves for both sides, choose a famous game, or open your own game. Evaluations are looked up in a database of static files. The deepest evaluation is shown first. Scores are from White’s point of view.",
     ),
-    make("dl", { className: "keys" }, ...KEYS.map(row)),
+    make("dl", "keys", ...KEYS.map(row)),
     paragraph(
       "Point at a move of a line to see it on the board; click the move to play the line up to it. Scores in italics are not in the database: they come from the line of an earlier position, from the PGN, or from the engine, which searches positions that the database does not have. Hollow marks are judgments that the engine still checks. You can turn the engine off in the settings.",
     ),

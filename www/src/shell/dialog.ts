@@ -79,7 +79,7 @@ export function createDialog(
     },
     make("h2", { id: `${id}-title`, tabIndex: -1 }, title),
     ...content,
-    make("div", { className: "actions" }, ...actions, close),
+    make("div", "actions", ...actions, close),
   );
   document.body.append(dialog);
   closeOnBackdrop(dialog);

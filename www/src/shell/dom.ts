@@ -7,19 +7,23 @@ export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   return element as T;
 }
 
-/** Creates an element with properties, attributes (names with a dash, and role) and children. */
+/** Creates an element with properties, attributes (names with a dash, and role) and children. A text instead of the properties is the class name. */
 export function make<K extends keyof HTMLElementTagNameMap>(
   tag: K,
-  properties: Record<string, string | number | boolean | undefined> = {},
+  properties:
+    string | Record<string, string | number | boolean | undefined> = {},
   ...children: (Node | string)[]
 ): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(properties)) {
-    if (value === undefined) continue;
-    if (name.includes("-") || name === "role")
-      element.setAttribute(name, String(value));
-    else Object.assign(element, { [name]: value });
-  }
+  if (tag === "button") element.setAttribute("type", "button");
+  if (typeof properties === "string") element.className = properties;
+  else
+    for (const [name, value] of Object.entries(properties)) {
+      if (value === undefined) continue;
+      if (name.includes("-") || name === "role")
+        element.setAttribute(name, String(value));
+      else Object.assign(element, { [name]: value });
+    }
   element.append(...children);
   return element;
 }
@@ -32,12 +36,7 @@ export function makeButton(
 ): HTMLButtonElement {
   const button = make(
     "button",
-    {
-      type: "button",
-      ...(typeof properties === "string"
-        ? { "data-testid": properties }
-        : properties),
-    },
+    typeof properties === "string" ? { "data-testid": properties } : properties,
     ...children,
   );
   button.addEventListener("click", () => does());

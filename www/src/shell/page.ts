@@ -68,6 +68,12 @@ export function keepForOffline(): void {
   else addEventListener("load", keep, { once: true });
 }
 
+/** Binds the buttons with these ids to actions. */
+export function bindClicks(actions: Record<string, () => unknown>): void {
+  for (const [id, action] of Object.entries(actions))
+    byId(id).addEventListener("click", () => action());
+}
+
 /**
  * Binds keys to actions. Keys are named as in `KeyboardEvent.key`; letters and arrows get the prefix "Shift+" if Shift is pressed, and all keys the
  * prefix "Ctrl+" if Control or Command is pressed.

@@ -66,77 +66,37 @@ type Answers<T> = Iterable<readonly [fen: string, answer: T]>;
 
 /** The state. Only its methods change it. */
 export class State {
-  #game = new Game();
-  #node = this.#game.root;
+  game = new Game();
+  /** Position on the board. */
+  node = this.game.root;
   #choice: Node | undefined;
-  #assessment: Assessment | undefined;
-  #status: Status = {};
-  #progress: AnalysisProgress | undefined;
-  #isDeep = false;
-  readonly #databaseEvals = new Map<string, PositionEval | null>();
-  readonly #endgameEvals = new Map<string, EndgameResult>();
-  readonly #engineEvals = new Map<string, Evaluated>();
-  readonly #gameEvals = new Map<string, Evaluated>();
+  /** Report of the main line, if it was created. */
+  assessment: Assessment | undefined;
+  status: Status = {};
+  /** Progress of the analysis of the game; `undefined` before it begins and after it is complete. */
+  progress: AnalysisProgress | undefined;
+  /** Whether the engine searches the position on the board without a limit. */
+  isDeep = false;
+  /** Answers of the database by FEN; `null` if the database does not have the position. */
+  readonly databaseEvals = new Map<string, PositionEval | null>();
+  /** Results of endgame tables by FEN. */
+  readonly endgameEvals = new Map<string, EndgameResult>();
+  /** Evaluations by the search of the position on the board, by FEN. */
+  readonly engineEvals = new Map<string, Evaluated>();
+  /** Evaluations by the engine in the analysis of the game, by FEN. */
+  readonly gameEvals = new Map<string, Evaluated>();
   /** The changes of the game that can be undone, and the positions that were on the board before. */
   #undos: { words: string; undo(): Node }[] = [];
   readonly #listeners: ((changes: Changes) => void)[] = [];
 
-  get game(): Game {
-    return this.#game;
-  }
-
-  /** Position on the board. */
-  get node(): Node {
-    return this.#node;
-  }
-
   /** The next move: the selected move, or the first one. */
   get choice(): Node | undefined {
-    return this.#choice ?? this.#node.children[0];
-  }
-
-  /** Report of the main line, if it was created. */
-  get assessment(): Assessment | undefined {
-    return this.#assessment;
+    return this.#choice ?? this.node.children[0];
   }
 
   /** Returns the report on a move of the main line, if it was created. */
   moveReport(node: Node): MoveReport | undefined {
-    return this.#assessment?.moves.get(node);
-  }
-
-  get status(): Status {
-    return this.#status;
-  }
-
-  /** Answers of the database by FEN; `null` if the database does not have the position. */
-  get databaseEvals(): ReadonlyMap<string, PositionEval | null> {
-    return this.#databaseEvals;
-  }
-
-  /** Results of endgame tables by FEN. */
-  get endgameEvals(): ReadonlyMap<string, EndgameResult> {
-    return this.#endgameEvals;
-  }
-
-  /** Evaluations by the search of the position on the board, by FEN. */
-  get engineEvals(): ReadonlyMap<string, Evaluated> {
-    return this.#engineEvals;
-  }
-
-  /** Evaluations by the engine in the analysis of the game, by FEN. */
-  get gameEvals(): ReadonlyMap<string, Evaluated> {
-    return this.#gameEvals;
-  }
-
-  /** Progress of the analysis of the game; `undefined` before it begins and after it is complete. */
-  get progress(): AnalysisProgress | undefined {
-    return this.#progress;
-  }
-
-  /** Whether the engine searches the position on the board without a limit. */
-  get isDeep(): boolean {
-    return this.#isDeep;
+    return this.assessment?.moves.get(node);
   }
 
   /** Adds a listener. Listeners are called after each change, in the order in which they were added. */
@@ -151,23 +111,23 @@ export class State {
       game: true,
       tree: true,
       node: true,
-      known: new Set(this.#databaseEvals.keys()),
+      known: new Set(this.databaseEvals.keys()),
       status: true,
     });
   }
 
   enter(game: Game, node: Node = game.root): void {
-    this.#game = game;
-    this.#node = node;
-    this.#isDeep = false;
-    this.#status = {};
+    this.game = game;
+    this.node = node;
+    this.isDeep = false;
+    this.status = {};
     this.#undos = [];
     this.#notify({ game: true, tree: true, node: true });
   }
 
   /** Shows a position of the game. */
   go(node: Node | undefined): void {
-    if (!node || node === this.#node) return;
+    if (!node || node === this.node) return;
     this.#step(node);
     this.#notify({ node: true });
   }
@@ -184,7 +144,7 @@ export class State {
     let node = from;
     for (const move of moves) {
       const before = node.children.length;
-      const to = this.#game.play(node, move);
+      const to = this.game.play(node, move);
       grown ||= node.children.length > before;
       node = to;
     }
@@ -194,19 +154,19 @@ export class State {
 
   /** Makes the current variation the first choice at its start. */
   promote(): void {
-    const first = variationOf(this.#node);
+    const first = variationOf(this.node);
     if (first?.parent)
       this.#edit(
         "The variation was moved up.",
         first.parent,
         [first, ...first.parent.children.filter((each) => each !== first)],
-        this.#node,
+        this.node,
       );
   }
 
   /** Deletes the current variation and shows the position before it. */
   remove(): void {
-    const first = variationOf(this.#node);
+    const first = variationOf(this.node);
     if (first?.parent)
       this.#edit(
         "The variation was deleted.",
@@ -235,19 +195,19 @@ export class State {
     children: readonly Node[],
     node: Node,
   ): void {
-    const before = this.#node;
-    const edit = arrange(this.#game, parent, children);
+    const before = this.node;
+    const edit = arrange(this.game, parent, children);
     this.#undos.push({ words, undo: () => (edit.undo(), before) });
     this.#step(node);
     this.#notify({ tree: true, node: true, edited: true });
   }
 
   addDatabaseEvals(answers: Answers<PositionEval | null>): void {
-    this.#add(this.#databaseEvals, answers);
+    this.#add(this.databaseEvals, answers);
   }
 
   addEndgameEvals(results: Answers<EndgameResult>): void {
-    this.#add(this.#endgameEvals, results);
+    this.#add(this.endgameEvals, results);
   }
 
   #add<T>(evals: Map<string, T>, answers: Answers<T>): void {
@@ -261,26 +221,26 @@ export class State {
 
   /** Adds an evaluation by the engine, unless a better one is known. */
   addEngineEval(fen: string, evaluation: Evaluated): void {
-    if (deeperResult(this.#engineEvals.get(fen), evaluation) !== evaluation)
+    if (deeperResult(this.engineEvals.get(fen), evaluation) !== evaluation)
       return;
-    this.#engineEvals.set(fen, evaluation);
+    this.engineEvals.set(fen, evaluation);
     this.#notify({ known: new Set([fen]) });
   }
 
   /** Removes the evaluation of a position by the search of the board, for a search of more lines. */
   removeEngineEval(fen: string): void {
-    if (this.#engineEvals.delete(fen)) this.#notify({ known: new Set([fen]) });
+    if (this.engineEvals.delete(fen)) this.#notify({ known: new Set([fen]) });
   }
 
   setProgress(progress: AnalysisProgress | undefined): void {
-    this.#progress = progress;
+    this.progress = progress;
     this.#notify({ progress: true });
   }
 
   /** Searches the position on the board without a limit, until the search is stopped or another position is shown. */
   setDeep(isDeep: boolean): void {
-    if (isDeep === this.#isDeep) return;
-    this.#isDeep = isDeep;
+    if (isDeep === this.isDeep) return;
+    this.isDeep = isDeep;
     this.#notify({ search: true });
   }
 
@@ -289,10 +249,10 @@ export class State {
     assessment: Assessment | undefined,
     evaluations: readonly Evaluated[] = [],
   ): void {
-    if (assessment === this.#assessment) return;
-    this.#assessment = assessment;
+    if (assessment === this.assessment) return;
+    this.assessment = assessment;
     const isNew = ({ fen, depth, knodes, pvs: [pv] }: Evaluated) => {
-      const known = this.#gameEvals.get(fen);
+      const known = this.gameEvals.get(fen);
       return (
         !known ||
         known.depth !== depth ||
@@ -302,7 +262,7 @@ export class State {
     };
     const changed = evaluations.filter(isNew);
     for (const evaluation of changed)
-      this.#gameEvals.set(evaluation.fen, evaluation);
+      this.gameEvals.set(evaluation.fen, evaluation);
     this.#notify({
       report: true,
       ...(changed.length > 0
@@ -312,15 +272,15 @@ export class State {
   }
 
   setStatus(status: Status): void {
-    this.#status = status;
+    this.status = status;
     this.#notify({ status: true });
   }
 
   /** Shows another position of the game. The status of its lookup is not known yet. */
   #step(node: Node): void {
-    this.#node = node;
-    this.#isDeep = false;
-    this.#status = { cost: this.#status.cost };
+    this.node = node;
+    this.isDeep = false;
+    this.status = { cost: this.status.cost };
   }
 
   #notify(changes: Changes): void {
