@@ -19,12 +19,11 @@ export class BookClient {
   constructor(
     readonly url: URL,
     private readonly evals: DatabaseClient,
-    private readonly opener = openBook,
   ) {}
 
   /** Opens the book. After a failure the next call tries again. */
   readonly open = loadOnce(async () => {
-    const book = await this.opener(this.url, OPEN_OPTIONS);
+    const book = await openBook(this.url, OPEN_OPTIONS);
     this.manifest = book.manifest;
     return book;
   });

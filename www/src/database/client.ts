@@ -22,14 +22,11 @@ export class DatabaseClient {
   onAnswer: ((stats: Stats) => void) | undefined;
 
   /** `url` is the manifest's URL, `opener` the function of the package that opens the database. */
-  constructor(
-    readonly url: URL,
-    private readonly opener = openDatabase,
-  ) {}
+  constructor(readonly url: URL) {}
 
   /** Opens the database. After a failure the next call tries again. */
   readonly open = loadOnce(async () => {
-    const database = await this.opener(this.url, OPEN_OPTIONS);
+    const database = await openDatabase(this.url, OPEN_OPTIONS);
     this.manifest = database.manifest;
     return database;
   });
@@ -157,13 +154,15 @@ export function explain(error: unknown): Explanation {
   }
 }
 
-export interface Counters {
-  requests: number;
-  bytes: number;
-  memoryHits: number;
-  indexedDBHits: number;
-  networkBlocks: number;
-}
+const COUNTERS = [
+  "requests",
+  "bytes",
+  "memoryHits",
+  "indexedDBHits",
+  "networkBlocks",
+] as const;
+
+export type Counters = Record<(typeof COUNTERS)[number], number>;
 
 /** Counters of one lookup, with the time until the page got the answer. */
 export interface Cost extends Counters {
@@ -186,14 +185,11 @@ export function spent(
   after: Counters,
   milliseconds: number,
 ): Cost {
-  return {
-    requests: after.requests - before.requests,
-    bytes: after.bytes - before.bytes,
-    memoryHits: after.memoryHits - before.memoryHits,
-    indexedDBHits: after.indexedDBHits - before.indexedDBHits,
-    networkBlocks: after.networkBlocks - before.networkBlocks,
-    milliseconds,
-  };
+  const differences = COUNTERS.map((name) => [
+    name,
+    after[name] - before[name],
+  ]);
+  return { ...(Object.fromEntries(differences) as Counters), milliseconds };
 }
 
 /** Names the sources of an answer, the slowest first. */

@@ -3,6 +3,7 @@ import type { Evaluated, Evaluator } from "shelfish/engine";
 import type { Node } from "../game/game";
 import { Latest, Reopenable, throttle } from "../loading/loading";
 import { needsEngine } from "../score/known-score";
+import type { Settings } from "../settings/settings";
 import type { State } from "../state/state";
 
 /** Milliseconds without a change of the board before a search begins. */
@@ -17,16 +18,10 @@ const FIRST_PASSES = 2;
 const SHOW_INTERVAL = 100;
 
 /** The settings of the search. */
-export interface SearchSettings {
-  /** Whether the engine is enabled. */
-  engine: boolean;
-  /** Number of lines. */
-  lines: number;
-}
+type SearchSettings = Pick<Settings, "engine" | "lines">;
 
 /** Runs the engine. Its module is loaded for the first search. */
 export class EngineSearch {
-  #settings: SearchSettings;
   readonly #evaluator = new Reopenable(openEvaluator);
   readonly #search = new Latest();
   /** FEN of the last position that was searched. */
@@ -35,9 +30,8 @@ export class EngineSearch {
 
   constructor(
     private readonly state: State,
-    { engine, lines }: SearchSettings,
+    private settings: SearchSettings,
   ) {
-    this.#settings = { engine, lines };
     state.join(({ node, known, status, tree, progress, search }) => {
       if (node || search) this.#stop();
       const isAnswered =
@@ -56,12 +50,12 @@ export class EngineSearch {
 
   /** Changes the settings. Evaluations stay. */
   set(settings: Partial<SearchSettings>): void {
-    const { lines } = this.#settings;
-    this.#settings = { ...this.#settings, ...settings };
+    const { lines } = this.settings;
+    this.settings = { ...this.settings, ...settings };
     this.#stop();
-    if (this.#settings.lines > lines)
+    if (this.settings.lines > lines)
       this.state.removeEngineEval(this.state.node.fen);
-    if (this.#settings.engine) return this.#schedule();
+    if (this.settings.engine) return this.#schedule();
     this.state.setDeep(false);
     window.clearTimeout(this.#timer);
     this.#evaluator.close();
@@ -74,6 +68,7 @@ export class EngineSearch {
 
   #isWanted(node: Node): boolean {
     const { state } = this;
+    if (!this.settings.engine || this.#searched === node.fen) return false;
     if (state.isDeep) return node.position.hasDests();
     const { isRunning = false, pass = 0 } = state.progress ?? {};
     const waits =
@@ -84,30 +79,17 @@ export class EngineSearch {
   }
 
   #schedule(): void {
-    const { node } = this.state;
-    if (
-      !this.#settings.engine ||
-      this.#searched === node.fen ||
-      !this.#isWanted(node)
-    )
-      return;
+    if (!this.#isWanted(this.state.node)) return;
     window.clearTimeout(this.#timer);
     // Loading takes one or two round trips and starts at once. The search reports a failure.
     this.#evaluator
       .open()
       .then((evaluator) => evaluator.preload())
       .catch(() => {});
-    this.#timer = window.setTimeout(() => this.#start(), DELAY);
-  }
-
-  #start(): void {
-    const { node } = this.state;
-    if (
-      this.#settings.engine &&
-      this.#searched !== node.fen &&
-      this.#isWanted(node)
-    )
-      void this.#searchBoard(node);
+    this.#timer = window.setTimeout(() => {
+      const { node } = this.state;
+      if (this.#isWanted(node)) void this.#searchBoard(node);
+    }, DELAY);
   }
 
   /** Searches the position on the board until another position is shown. */
@@ -125,7 +107,7 @@ export class EngineSearch {
         await this.#evaluator.open()
       ).evaluate(fen, {
         ...limits,
-        multiPv: this.#settings.lines,
+        multiPv: this.settings.lines,
         known,
         signal,
         castling: "chess960",
@@ -144,9 +126,6 @@ export class EngineSearch {
 
 async function openEvaluator(): Promise<Evaluator> {
   // Both modules load at the same time. The evaluator reports a failure of the engine.
-  const engine = () => import("shelfish/engine");
-  engine().catch(() => {});
-  return (await import("shelfish/engine")).openEvaluator({
-    engine: async () => (await engine()).openEngine(),
-  });
+  const { openEngine, openEvaluator } = await import("shelfish/engine");
+  return openEvaluator({ engine: () => openEngine() });
 }

@@ -1,5 +1,4 @@
 /** The set-up that the explorer and My openings have in common: a board, its controls and keys, a book and a database. */
-import { openBook, openDatabase } from "shelfish";
 import { BookClient } from "../book/client";
 import { Board } from "../board/board";
 import { DatabaseClient } from "../database/client";
@@ -23,8 +22,8 @@ export interface BookPage {
 export function setUpBookPage(
   play: (step: Pick<Step, "move">) => void,
 ): BookPage {
-  const database = new DatabaseClient(manifestUrl(), openDatabase);
-  const book = new BookClient(bookUrl(), database, openBook);
+  const database = new DatabaseClient(manifestUrl());
+  const book = new BookClient(bookUrl(), database);
   restrictConnections(database.url, book.url);
   bindTheme();
   const state = new State();

@@ -128,9 +128,7 @@ export function variationOf(node: Node): Node | undefined {
 
 /** Returns "12." for a move of White, "12…" for a move of Black; `position` is the position before the move. */
 export function moveNumber(position: Position): string {
-  return position.turn === "white"
-    ? `${position.fullmoves}.`
-    : `${position.fullmoves}…`;
+  return `${position.fullmoves}${position.turn === "white" ? "." : "…"}`;
 }
 
 /** Returns a move as in a line: "12. Nf3", "Nf6", or "12… Nf6" at the beginning of the line. */
@@ -228,19 +226,6 @@ export interface Notes {
 }
 
 /** Whether there are no annotations. */
-export const isEmpty = ({
-  before,
-  comment,
-  nags,
-  clock,
-  elapsed,
-  given,
-  shapes,
-}: Notes): boolean =>
-  !before &&
-  !comment &&
+export const isEmpty = ({ nags, ...others }: Notes): boolean =>
   nags.length === 0 &&
-  clock === undefined &&
-  elapsed === undefined &&
-  !given &&
-  !shapes;
+  Object.values(others).every((value) => value === undefined || value === "");

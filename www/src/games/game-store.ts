@@ -92,7 +92,9 @@ export class GameStore {
         list.get(game.id),
       );
       const { text, ...entry } = game;
-      if (before && before.size > game.size) list.put(reopened(before, game));
+      const { opened, source } = entry;
+      if (before && before.size > game.size)
+        list.put({ ...before, opened, ...(source ? { source } : {}) });
       else {
         list.put(entry);
         texts.put(text, game.id);
@@ -138,11 +140,7 @@ export class GameStore {
     await done;
   }
 
-  #begin(mode: IDBTransactionMode): {
-    list: IDBObjectStore;
-    texts: IDBObjectStore;
-    done: Promise<void>;
-  } {
+  #begin(mode: IDBTransactionMode) {
     const transaction = this.database.transaction(["list", "texts"], mode);
     return {
       list: transaction.objectStore("list"),
@@ -151,12 +149,6 @@ export class GameStore {
     };
   }
 }
-
-/** A stored game that was opened again, from a copy with a shorter text. */
-const reopened = <T extends GameEntry>(
-  before: T,
-  { opened, source }: GameEntry,
-): T => ({ ...before, opened, ...(source ? { source } : {}) });
 
 /** Returns the games beyond the limits; `entries` begin with the last opened. */
 function excess(
@@ -176,8 +168,14 @@ export function ofText(
   { headers, result, id, plies, text }: Checked,
   opened: number,
 ): Stored {
+  const field = (name: string) => headers.get(name) ?? "";
   return {
-    ...described(headers, result),
+    white: field("White"),
+    black: field("Black"),
+    event: field("Event"),
+    date: field("UTCDate") || field("Date"),
+    result: field("Result") || (result === "*" ? "" : (result ?? "")),
+    opening: [field("ECO"), field("Opening")].filter(Boolean).join(" "),
     id,
     plies,
     text,
@@ -187,30 +185,10 @@ export function ofText(
 }
 
 export function ofBoard(game: Game, id: string, opened: number): Stored {
-  const text = toPgn(game);
-  const source = game.lichess ? { source: `lichess:${game.lichess}` } : {};
+  const { headers, sourcePlies: plies, lichess } = game;
+  const checked = { headers, result: null, id, plies, text: toPgn(game) };
   return {
-    ...described(game.headers),
-    id,
-    plies: game.sourcePlies,
-    text,
-    size: text.length,
-    opened,
-    ...source,
-  };
-}
-
-function described(
-  headers: ReadonlyMap<string, string>,
-  result?: string | null,
-) {
-  const field = (name: string) => headers.get(name) ?? "";
-  return {
-    white: field("White"),
-    black: field("Black"),
-    event: field("Event"),
-    date: field("UTCDate") || field("Date"),
-    result: field("Result") || (result === "*" ? "" : (result ?? "")),
-    opening: [field("ECO"), field("Opening")].filter(Boolean).join(" "),
+    ...ofText(checked, opened),
+    ...(lichess ? { source: `lichess:${lichess}` } : {}),
   };
 }

@@ -24,8 +24,9 @@ export interface GameResult {
 export class Match {
   readonly game: Game;
   readonly #headers: Map<string, string>;
-  #node: Node;
-  #outcome: GameResult | undefined;
+  node: Node;
+  /** The result; undefined while the game goes on. */
+  outcome: GameResult | undefined;
 
   /**
    * Creates a game; `date` is "2026.11.22". A game that is continued has moves in UCI. Throws an `InputError` for an invalid FEN or an illegal move.
@@ -49,49 +50,40 @@ export class Match {
       terms.fen === undefined ? undefined : positionOf(terms.fen),
       this.#headers,
     );
-    this.#node = this.game.root;
+    this.node = this.game.root;
     for (const text of kept) {
       const move = parseUci(text);
-      if (!move || !this.#node.position.isLegal(move))
+      if (!move || !this.node.position.isLegal(move))
         throw new InputError(
           `The game contains an illegal move: ${clip(text)}.`,
         );
-      this.#node = this.game.play(this.#node, move);
+      this.node = this.game.play(this.node, move);
     }
     this.#judge();
   }
 
-  get node(): Node {
-    return this.#node;
-  }
-
-  /** The result; undefined while the game goes on. */
-  get outcome(): GameResult | undefined {
-    return this.#outcome;
-  }
-
   /** Whether the user is to move. */
   get isMine(): boolean {
-    return !this.#outcome && this.#node.position.turn === this.terms.side;
+    return !this.outcome && this.node.position.turn === this.terms.side;
   }
 
   /** The moves in UCI; castling is the king's move to its rook. */
   get moves(): string[] {
-    return movesOf(path(this.#node));
+    return movesOf(path(this.node));
   }
 
   /** Plays a move. Returns false if it is illegal or the game is over. */
   play(move: NormalMove): boolean {
-    if (this.#outcome || !this.#node.position.isLegal(move)) return false;
-    this.#node = this.game.play(this.#node, move);
+    if (this.outcome || !this.node.position.isLegal(move)) return false;
+    this.node = this.game.play(this.node, move);
     this.#judge();
-    this.game.sourcePlies = this.#node.ply;
+    this.game.sourcePlies = this.node.ply;
     return true;
   }
 
   /** Whether the user has a move to take back. */
   get canTakeBack(): boolean {
-    return path(this.#node).some(
+    return path(this.node).some(
       ({ parent }) => parent?.position.turn === this.terms.side,
     );
   }
@@ -99,28 +91,28 @@ export class Match {
   /** Returns to the user's last turn. */
   takeBack(): void {
     if (!this.canTakeBack) return;
-    let node = this.#node.parent;
+    let node = this.node.parent;
     while (node?.parent && node.position.turn !== this.terms.side)
       node = node.parent;
     if (!node) return;
     node.children.length = 0;
-    this.#node = node;
+    this.node = node;
     this.game.sourcePlies = node.ply;
     this.#end(undefined);
   }
 
   resign(): void {
     const result = this.terms.side === "white" ? "0-1" : "1-0";
-    if (!this.#outcome) this.#end({ result, reason: "You resigned" });
+    if (!this.outcome) this.#end({ result, reason: "You resigned" });
   }
 
   agreeDraw(): void {
     const reason = "Draw by agreement";
-    if (!this.#outcome) this.#end({ result: "1/2-1/2", reason });
+    if (!this.outcome) this.#end({ result: "1/2-1/2", reason });
   }
 
   #judge(): void {
-    const { position } = this.#node;
+    const { position } = this.node;
     const end = ending(position);
     if (end)
       return this.#end({
@@ -131,15 +123,15 @@ export class Match {
       this.#end({ result: "1/2-1/2", reason: `Draw by ${reason}` });
     if (position.isInsufficientMaterial()) return draw("insufficient material");
     if (position.halfmoves >= 100) return draw("the fifty-move rule");
-    const here = positionKey(this.#node);
+    const here = positionKey(this.node);
     if (
-      path(this.#node).filter((node) => positionKey(node) === here).length >= 3
+      path(this.node).filter((node) => positionKey(node) === here).length >= 3
     )
       draw("threefold repetition");
   }
 
   #end(outcome: GameResult | undefined): void {
-    this.#outcome = outcome;
+    this.outcome = outcome;
     this.#headers.set("Result", outcome?.result ?? "*");
     if (outcome) this.#headers.set("Termination", outcome.reason);
     else this.#headers.delete("Termination");

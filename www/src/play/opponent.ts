@@ -29,9 +29,7 @@ export class Opponent {
   /** Returns the engine's move, from the book if possible. Rejects if the engine cannot be loaded or the signal is aborted. */
   async reply(match: Match, signal: AbortSignal): Promise<NormalMove> {
     const { elo } = match.terms;
-    const rest = pause(PAUSE, signal);
-    // The code below reports the error.
-    rest.catch(() => {});
+    const rest = new Promise((resolve) => setTimeout(resolve, PAUSE));
     const known = await this.#bookMove(match, signal);
     signal.throwIfAborted();
     this.isFromBook = known !== undefined;
@@ -39,10 +37,8 @@ export class Opponent {
       await rest;
       return known;
     }
-    const answer =
-      elo === undefined
-        ? this.#ask(match, { movetime: USUAL }, signal)
-        : this.#ask(match, { elo }, signal);
+    const limits = elo === undefined ? { movetime: USUAL } : { elo };
+    const answer = this.#ask(match, limits, signal);
     const [step] = await Promise.all([answer, rest]);
     return step.move;
   }
@@ -109,15 +105,4 @@ export class Opponent {
       castling: "chess960",
     });
   }
-}
-
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, milliseconds);
-    signal.addEventListener(
-      "abort",
-      () => (clearTimeout(timer), reject(signal.reason as Error)),
-      { once: true },
-    );
-  });
 }

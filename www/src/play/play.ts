@@ -1,11 +1,5 @@
 /** The page "Play": connects board, opponent and moves. */
-import {
-  bindSetup,
-  bindSheet,
-  drawSheet,
-  fillSetup,
-  toggleSetup,
-} from "./setup";
+import { bindSetup, bindSheet, drawSheet, fillSetup } from "./setup";
 import type { NormalMove } from "chessops/types";
 import { opposite } from "chessops/util";
 import { Board } from "../board/board";
@@ -81,7 +75,7 @@ function describe(): void {
 function updateControls(): void {
   const isOver = match?.outcome !== undefined;
   const left = document.activeElement?.closest("#setup, #during, #after");
-  toggleSetup(!match);
+  byId("setup").hidden = match !== undefined;
   byId("game").hidden = !match;
   byId("during").hidden = isOver;
   byId("after").hidden = !isOver;

@@ -89,10 +89,6 @@ export function bindSetup(
   });
 }
 
-export function toggleSetup(isShown: boolean): void {
-  form.hidden = !isShown;
-}
-
 const sheet = byId("sheet");
 const shownNodes = new WeakMap<Element, Node>();
 

@@ -54,15 +54,11 @@ export class PlayerStore {
   ) {}
 
   async read(player: Player): Promise<StoredGames> {
-    const transaction = this.database.transaction(["players", "games"]);
+    const { players, texts } = this.#begin("readonly");
     const key = keyOf(player);
     const [entry, games] = await Promise.all([
-      requestResult<PlayerEntry | undefined>(
-        transaction.objectStore("players").get(key),
-      ),
-      requestResult<PlayedGame[]>(
-        transaction.objectStore("games").getAll(gamesOf(key)),
-      ),
+      requestResult<PlayerEntry | undefined>(players.get(key)),
+      requestResult<PlayedGame[]>(texts.getAll(gamesOf(key))),
     ]);
     return { games: lastFirst(games), isComplete: entry?.isComplete ?? false };
   }
@@ -73,15 +69,7 @@ export class PlayerStore {
     games: readonly PlayedGame[],
     isComplete: boolean,
   ): Promise<void> {
-    const transaction = this.database.transaction(
-      ["players", "games"],
-      "readwrite",
-    );
-    const done = transactionEnd(transaction);
-    const [players, texts] = [
-      transaction.objectStore("players"),
-      transaction.objectStore("games"),
-    ];
+    const { players, texts, done } = this.#begin("readwrite");
     const key = keyOf(player);
     for (const game of games) texts.put({ ...game, player: key });
     const count = await requestResult(texts.count(gamesOf(key)));
@@ -104,14 +92,20 @@ export class PlayerStore {
 
   /** Removes the games of a player. */
   async remove(player: Player): Promise<void> {
-    const transaction = this.database.transaction(
-      ["players", "games"],
-      "readwrite",
-    );
+    const { players, texts, done } = this.#begin("readwrite");
     const key = keyOf(player);
-    transaction.objectStore("players").delete(key);
-    transaction.objectStore("games").delete(gamesOf(key));
-    await transactionEnd(transaction);
+    players.delete(key);
+    texts.delete(gamesOf(key));
+    await done;
+  }
+
+  #begin(mode: IDBTransactionMode) {
+    const transaction = this.database.transaction(["players", "games"], mode);
+    return {
+      players: transaction.objectStore("players"),
+      texts: transaction.objectStore("games"),
+      done: transactionEnd(transaction),
+    };
   }
 }
 
@@ -211,7 +205,7 @@ export class PlayerGames {
       [...this.known.games, ...games].map((game) => [game.id, game]),
     );
     this.known = {
-      games: [...known.values()].sort((a, b) => b.time - a.time),
+      games: lastFirst([...known.values()]),
       isComplete,
     };
   }

@@ -65,31 +65,22 @@ export async function* fetchPlayed(
   range: Range,
   signal: AbortSignal,
 ): AsyncGenerator<PlayedGame> {
-  if (site === "lichess")
-    yield* (await import("../sites/lichess")).fetchLichessGames(
-      name,
-      range,
-      signal,
-    );
-  else
-    yield* (await import("../sites/chess-com")).fetchChessComGames(
-      name,
-      range,
-      signal,
-    );
+  const fetchGames =
+    site === "lichess"
+      ? (await import("../sites/lichess")).fetchLichessGames
+      : (await import("../sites/chess-com")).fetchChessComGames;
+  yield* fetchGames(name, range, signal);
 }
 
 /** Returns the side of a player in a game; `undefined` if the player has another name. */
 export function sideOf(
   { name }: Pick<Player, "name">,
-  { white, black }: PlayedGame,
-): "white" | "black" | undefined {
+  game: PlayedGame,
+): Color | undefined {
   const own = name.toLowerCase();
-  return white.name.toLowerCase() === own
-    ? "white"
-    : black.name.toLowerCase() === own
-      ? "black"
-      : undefined;
+  return (["white", "black"] as const).find(
+    (side) => game[side].name.toLowerCase() === own,
+  );
 }
 
 /** Returns the outcome for a side in a word, and the opponent with the rating. */
@@ -97,22 +88,13 @@ export function outcomeOf(
   game: PlayedGame,
   side: Color,
 ): { outcome: string; opponent: string } {
-  const points = pointsOf(game, side);
+  const isWon = (game.result === "1-0") === (side === "white");
   const { name, rating } = game[opposite(side)];
   return {
-    outcome: points === 1 ? "Won" : points === 0 ? "Lost" : "Drew",
+    outcome: game.result === "1/2-1/2" ? "Drew" : isWon ? "Won" : "Lost",
     opponent: `${name || "?"}${rating ? ` (${rating})` : ""}`,
   };
 }
-
-/** Returns the points of a side. */
-export const pointsOf = (
-  { result }: Pick<PlayedGame, "result">,
-  side: Color,
-): number =>
-  result === "1/2-1/2"
-    ? 0.5
-    : Number((result === "1-0") === (side === "white"));
 
 const KEY = "player";
 

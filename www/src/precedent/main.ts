@@ -1,6 +1,6 @@
 /** Precedent: a game against oneself that allows only moves that were played before. */
 import "./precedent.css";
-import { openBook, openDatabase, type Played } from "shelfish";
+import type { Played } from "shelfish";
 import { bindMove, bindPreviewEnd, Board } from "../board/board";
 import { BookClient, StatusLine } from "../book/client";
 import { games, percent } from "../book/results";
@@ -36,8 +36,8 @@ import { type Choice, choices, gameEnd, targets } from "./rules";
 /** Number of games that are named at the end of a game. */
 const MAX_GAMES = 3;
 
-const evals = new DatabaseClient(manifestUrl(), openDatabase);
-const book = new BookClient(bookUrl(), evals, openBook);
+const evals = new DatabaseClient(manifestUrl());
+const book = new BookClient(bookUrl(), evals);
 restrictConnections(evals.url, book.url);
 bindTheme();
 // The book loads in parallel with the setup. The first lookup reports a failure.

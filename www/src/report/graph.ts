@@ -1,11 +1,11 @@
 /** The graph of evaluations along the game. Unknown parts are hatched; the graph is also a slider. */
+import { draw } from "../../../crate/js/elements/dom.ts";
 import { byId, make } from "../shell/dom";
 import { moveNumber, type Node } from "../game/game";
 import { glyphOf, markWords } from "./judgment";
 import { bestScore, type KnownScore, type Origin } from "../score/known-score";
 import type { Assessment, State } from "../state/state";
 
-const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 1000;
 const HEIGHT = 100;
 
@@ -13,11 +13,14 @@ const HEIGHT = 100;
 export class Graph {
   readonly #root = byId("graph");
   readonly #coverage = byId("coverage");
-  readonly #picture = shape("svg", {
-    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
-    preserveAspectRatio: "none",
-    "aria-hidden": "true",
-  });
+  readonly #picture = draw([
+    "svg",
+    {
+      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+      preserveAspectRatio: "none",
+      "aria-hidden": "true",
+    },
+  ]);
   readonly #marks = make("div", { className: "marks", "aria-hidden": "true" });
   readonly #cursor = make("div", {
     className: "cursor",
@@ -111,15 +114,18 @@ export class Graph {
       else gaps.push([ply, ply + 1]);
     });
     this.#picture.replaceChildren(
-      shape("path", { class: "area", d: areas.join("") }),
-      shape("path", { class: "area borrowed", d: borrowed.join("") }),
-      shape("line", {
-        class: "zero",
-        x1: 0,
-        x2: WIDTH,
-        y1: HEIGHT / 2,
-        y2: HEIGHT / 2,
-      }),
+      draw(["path", { class: "area", d: areas.join("") }]),
+      draw(["path", { class: "area borrowed", d: borrowed.join("") }]),
+      draw([
+        "line",
+        {
+          class: "zero",
+          x1: "0",
+          x2: `${WIDTH}`,
+          y1: `${HEIGHT / 2}`,
+          y2: `${HEIGHT / 2}`,
+        },
+      ]),
     );
     const place = (mark: HTMLElement, from: number, to?: number) => {
       mark.style.left = `${this.#x(from) / 10}%`;
@@ -264,13 +270,3 @@ const isOwn = ({ origin }: KnownScore): boolean =>
 
 const y = ({ chances }: KnownScore): number =>
   Math.round((50 - chances * 47) * 10) / 10;
-
-function shape(
-  tag: string,
-  attributes: Record<string, string | number>,
-): SVGElement {
-  const element = document.createElementNS(SVG, tag) as SVGElement;
-  for (const [name, value] of Object.entries(attributes))
-    element.setAttribute(name, String(value));
-  return element;
-}

@@ -15,6 +15,7 @@ import type { EndgameLookups } from "../evaluation/endgame-lookups";
 import type { Lookups } from "../evaluation/lookups";
 import { movesOf, type Node, positionKey } from "../game/game";
 import { analysis, Latest, Reopenable, throttle } from "../loading/loading";
+import type { Settings } from "../settings/settings";
 import type { Assessment, State } from "../state/state";
 import { InputError } from "../text/words";
 
@@ -26,19 +27,13 @@ export const workerCount = (): number =>
 /** Minimum number of milliseconds between two preliminary reports. */
 const SHOW_INTERVAL = 150;
 
-/** The settings of the analysis. */
-export interface ReporterSettings {
-  /** Whether the engine is enabled. */
-  engine: boolean;
-  /** Nodes of the engine for each position of a doubtful move. */
-  nodes: number;
-}
+/** Whether the engine is enabled, and its nodes for each position of a doubtful move. */
+type ReporterSettings = Pick<Settings, "engine" | "nodes">;
 
 /** Updates the state's report. A new main line begins a new analysis. */
 export class Reporter {
   /** Returns the module of the analysis. */
   readonly analysis = analysis;
-  #settings: ReporterSettings;
   #timer = 0;
   readonly #abort = new Latest();
   /** The main line that is analysed, as JSON. */
@@ -55,9 +50,8 @@ export class Reporter {
     private readonly state: State,
     private readonly lookups: Pick<Lookups, "answers">,
     private readonly endgames: Pick<EndgameLookups, "results">,
-    { engine, nodes }: ReporterSettings,
+    private settings: ReporterSettings,
   ) {
-    this.#settings = { engine, nodes };
     state.join(({ game, tree, known }) => {
       if (tree) this.#change(game === true);
       else if (
@@ -66,23 +60,23 @@ export class Reporter {
           (fen) => this.#unanswered.has(fen) && state.databaseEvals.get(fen),
         )
       )
-        this.#begin();
+        this.resume();
     });
   }
 
   /** Whether the engine is enabled. */
   get isEnabled(): boolean {
-    return this.#settings.engine;
+    return this.settings.engine;
   }
 
   /** Changes the settings. The present report stays until the new report is complete. */
   set(settings: Partial<ReporterSettings>): void {
-    this.#settings = { ...this.#settings, ...settings };
+    this.settings = { ...this.settings, ...settings };
     if (settings.engine === false) {
       this.stop();
       this.state.setProgress(undefined);
       this.#engine.close();
-    } else if (this.state.game.mainline().length > 1) this.#begin();
+    } else if (this.state.game.mainline().length > 1) this.resume();
   }
 
   /** Stops the analysis. */
@@ -91,11 +85,6 @@ export class Reporter {
     this.#abort.abort();
     const { progress } = this.state;
     if (progress) this.state.setProgress({ ...progress, isRunning: false });
-  }
-
-  /** Continues the analysis. Results that are known are not searched again. */
-  resume(): void {
-    this.#begin();
   }
 
   /** Returns a PGN of the game with the evaluations, judgments and better lines. */
@@ -131,13 +120,14 @@ export class Reporter {
     this.#unanswered = new Set();
     this.state.setAssessment(undefined);
     this.state.setProgress(undefined);
-    if (line.length > 1) this.#begin();
+    if (line.length > 1) this.resume();
   }
 
-  #begin(): void {
+  /** Continues the analysis. Results that are known are not searched again. */
+  resume(): void {
     window.clearTimeout(this.#timer);
     const signal = this.#abort.begin();
-    if (this.#settings.engine)
+    if (this.settings.engine)
       this.state.setProgress({ pass: 0, done: 0, of: 0, isRunning: true });
     this.#timer = window.setTimeout(() => void this.#run(signal), REST);
   }
@@ -157,7 +147,7 @@ export class Reporter {
       const report = progress.report();
       if (isMore(report)) this.#show(line, report, progress.evaluations());
       const { pass, done, of } = progress;
-      if (this.#settings.engine)
+      if (this.settings.engine)
         state.setProgress({ pass, done, of, isRunning: true });
     });
     try {
@@ -190,7 +180,7 @@ export class Reporter {
       );
       return answers.map((answer) => answer ?? null);
     };
-    const { engine, nodes } = this.#settings;
+    const { engine, nodes } = this.settings;
     // The module names positions without their half-move clocks.
     const nodesByFen = new Map(line.map((node) => [positionKey(node), node]));
     const probeMany = async (fens: string[]) => {
