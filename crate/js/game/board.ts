@@ -1,7 +1,7 @@
 // The board: squares, sliding pieces, marks of the last move, and an arrow for the best move.
 
 import { draw, type Drawing } from "../elements/dom.js";
-import type { Ply } from "./line.js";
+import { endsOf, type Ply } from "./line.js";
 import drawings from "./pieces.json" with { type: "json" };
 
 /** Pieces by the letters of FEN, by Colin M. L. Burnett ("cburnett"), GPL-2.0-or-later, from chessground: 45 units wide. */
@@ -125,12 +125,8 @@ export class Board {
   }
 
   #arrowOf(uci: string): SVGElement[] {
-    const square = (at: number) =>
-      uci.charCodeAt(at) - 97 + 8 * (uci.charCodeAt(at + 1) - 49);
-    const [[ax, ay], [bx, by]] = [
-      this.#corner(square(0)),
-      this.#corner(square(2)),
-    ];
+    const [from, to] = endsOf(uci);
+    const [[ax, ay], [bx, by]] = [this.#corner(from), this.#corner(to)];
     const [dx, dy] = [bx - ax, by - ay];
     const length = Math.hypot(dx, dy) || 1;
     const [ux, uy] = [dx / length, dy / length];

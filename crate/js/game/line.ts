@@ -97,11 +97,16 @@ function kingOf(fen: string): number | undefined {
   return at < 0 ? undefined : at ^ 56;
 }
 
-/** Returns the squares to mark. Castling is encoded as king to rook. */
-function squaresOf({ san, uci }: PgnMove): number[] {
+/** Returns the squares from and to which a move in UCI goes, from a1 = 0. */
+export const endsOf = (uci: string): [from: number, to: number] => {
   const square = (at: number) =>
     uci.charCodeAt(at) - 97 + 8 * (uci.charCodeAt(at + 1) - 49);
-  const [from, to] = [square(0), square(2)];
+  return [square(0), square(2)];
+};
+
+/** Returns the squares to mark. Castling is encoded as king to rook. */
+function squaresOf({ san, uci }: PgnMove): number[] {
+  const [from, to] = endsOf(uci);
   return [from, san.startsWith("O") ? (from & 56) + (to > from ? 6 : 2) : to];
 }
 

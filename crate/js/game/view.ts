@@ -171,13 +171,7 @@ export class View {
     this.#bar.classList.toggle("flipped", isFlipped);
     this.#bar.style.setProperty("--share", String(((chances ?? 0) + 1) / 2));
     const result =
-      at.over === undefined
-        ? ""
-        : at.over === 1
-          ? "1–0"
-          : at.over === -1
-            ? "0–1"
-            : "½–½";
+      at.over === undefined ? "" : ["0–1", "½–½", "1–0"][at.over + 1];
     this.#score.textContent = result || (score ? minus(scoreText(score)) : "");
     const text = describe(shown);
     const facts =
