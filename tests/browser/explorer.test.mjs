@@ -214,6 +214,7 @@ test("on the board, a key shows the explorer, digits play moves, and a reload ke
   await page.keyboard.press("Enter");
   await equals(() => current.textContent(), second);
   await page.keyboard.press("ArrowLeft");
+  await page.waitForURL(/&ply=1$/);
   await page.reload();
   await shows(page, AFTER_E4);
   assert.equal(await tab(page).getAttribute("aria-pressed"), "true");

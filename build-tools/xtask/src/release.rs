@@ -24,6 +24,9 @@ pub enum Args {
     Platforms {
         /// Folder of the archives
         archives: PathBuf,
+        /// Make only the package of this platform, such as linux-x64, and leave crate/pkg as it is
+        #[arg(long)]
+        only: Option<String>,
     },
 }
 
@@ -52,7 +55,7 @@ pub fn run(args: &Args) -> Result<()> {
             print!("{}", notes(tag, versions, &read("CHANGELOG.md")?)?);
             Ok(())
         }
-        Args::Platforms { archives } => platforms(&root().join(archives)),
+        Args::Platforms { archives, only } => platforms(&root().join(archives), only.as_deref()),
     }
 }
 
@@ -81,12 +84,15 @@ fn notes(tag: &str, versions: [&str; 2], changelog: &str) -> Result<String> {
     Ok(section + "\n")
 }
 
-fn platforms(archives: &Path) -> Result<()> {
+fn platforms(archives: &Path, only: Option<&str>) -> Result<()> {
     let version = env!("CARGO_PKG_VERSION");
     let out = target_dir().join("release-platforms");
     let mut dependencies = Vec::new();
     for (target, system, processor) in PLATFORMS {
         let platform = format!("{system}-{processor}");
+        if only.is_some_and(|only| only != platform) {
+            continue;
+        }
         let folder = out.join(&platform);
         fs::create_dir_all(&folder)?;
         let program = if system == "win32" {
@@ -115,6 +121,9 @@ fn platforms(archives: &Path) -> Result<()> {
         fs::write(folder.join("package.json"), format!("{package:#}\n"))?;
         dependencies.push(format!("\"{name}\": \"{version}\""));
         println!("{}", folder.display());
+    }
+    if only.is_some() {
+        return Ok(());
     }
     // Only in a release, because installations would search for packages that do not exist. Not by a parser, which would sort the
     // exports, whose order counts.

@@ -59,7 +59,7 @@ impl Value {
         }
     }
 
-    /// Returns centipawns from White's point of view, limited to ±[`CEILING`]. A mate counts as the limit.
+    /// Returns centipawns from White's point of view, limited to ±`CEILING`. A mate counts as the limit.
     pub fn centipawns(self) -> i32 {
         match self {
             Value::Cp(cp) => cp.clamp(-CEILING, CEILING),
@@ -76,7 +76,7 @@ impl Value {
     }
 
     /// Returns White's winning chances in percent for accuracy (`WinPercent.fromScore` of scalachess). A mate counts as
-    /// ±[`CEILING`] there.
+    /// ±`CEILING` there.
     pub fn percent(self) -> f64 {
         50.0 + 50.0 * winning_chances(self.centipawns())
     }

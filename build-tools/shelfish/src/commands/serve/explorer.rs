@@ -166,6 +166,9 @@ pub(super) async fn explore(
 /// Lowest ratings of the groups of Lichess. A group ends below the next group.
 const RATINGS: [u64; 9] = [0, 1000, 1200, 1400, 1600, 1800, 2000, 2200, 2500];
 
+/// A month: a year, and the number of the month from 1.
+type Month = (u64, u64);
+
 /// The games that a question wants.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Filter {
@@ -173,8 +176,10 @@ struct Filter {
     speeds: Option<Vec<&'static str>>,
     /// Lowest ratings of the wanted groups; `None` for all.
     ratings: Option<Vec<u64>>,
-    /// Names of parameters that have no effect, because games are not divided by month.
-    ignored: Vec<&'static str>,
+    /// First month.
+    since: Option<Month>,
+    /// Last month.
+    until: Option<Month>,
 }
 
 /// Reads a list of values, separated by commas. A list of no or of all values filters nothing.
@@ -195,15 +200,32 @@ fn list<T: Copy + Ord + ToString>(
     Ok(is_filter.then(|| wanted.into_iter().collect()))
 }
 
+/// Reads a year, or a year and a month. `whole` is the month of a year alone.
+fn month(name: &str, text: &str, whole: u64) -> Result<Option<Month>, Refusal> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let digits = |text: &str, count| {
+        let is_number = text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
+        text.parse().ok().filter(|_| is_number)
+    };
+    let month = match text.split_once('-') {
+        None => digits(text, 4).map(|year| (year, whole)),
+        Some((year, month)) => digits(year, 4).zip(digits(month, 2)),
+    };
+    let month = month.filter(|(_, month)| (1..=12).contains(month));
+    let wrong = || Refusal::value(name, "a year or a month such as 2016-01", text);
+    month.ok_or_else(wrong).map(Some)
+}
+
 impl Filter {
     /// Reads a parameter, unless it is no part of a filter.
     fn read(&mut self, name: &str, value: &str) -> Result<(), Refusal> {
         match name {
             "speeds" => self.speeds = list(name, value, &SPEEDS)?,
             "ratings" => self.ratings = list(name, value, &RATINGS)?,
-            "since" | "until" if value.is_empty() => {}
-            "since" => self.ignored.push("since"),
-            "until" => self.ignored.push("until"),
+            "since" => self.since = month(name, value, 1)?,
+            "until" => self.until = month(name, value, 12)?,
             _ => {}
         }
         Ok(())
@@ -212,7 +234,7 @@ impl Filter {
     /// Returns the numbers of the buckets with wanted games, and the names of the parameters that divide a bucket: all games
     /// of the bucket count. A book without buckets has all games in bucket 0.
     fn buckets(&self, buckets: Option<&Bucketing>) -> (Vec<usize>, BTreeSet<&'static str>) {
-        let mut inexact = self.ignored.iter().copied().collect();
+        let mut inexact = BTreeSet::new();
         let count = buckets.map_or(1, Bucketing::count);
         let chosen = (0..count)
             .filter(|n| self.wants(buckets, *n, &mut inexact))
@@ -229,6 +251,7 @@ impl Filter {
         let mut divided = Vec::new();
         let speed = |n| buckets.and_then(|buckets| buckets.speed(n));
         let ratings = |n| buckets.and_then(|buckets| buckets.ratings(n));
+        let years = |n| buckets.and_then(|buckets| buckets.years(n));
         // A bucket without a value has games of all values, or of an unknown value if other buckets have a value.
         let others = || 0..buckets.map_or(1, Bucketing::count);
         if let Some(wanted) = &self.speeds {
@@ -261,6 +284,27 @@ impl Filter {
                 divided.push("ratings");
             }
         }
+        if self.since.is_some() || self.until.is_some() {
+            if years(n).is_none() && others().any(|n| years(n).is_some()) {
+                return false;
+            }
+            let (first, last) = years(n).unwrap_or_default();
+            let (from, to) = (
+                first.map_or((0, 0), |year| (year, 1)),
+                last.map_or((u64::MAX, 12), |year| (year, 12)),
+            );
+            if self.since.is_some_and(|since| to < since)
+                || self.until.is_some_and(|until| from > until)
+            {
+                return false;
+            }
+            if self.since.is_some_and(|since| from < since) {
+                divided.push("since");
+            }
+            if self.until.is_some_and(|until| to > until) {
+                divided.push("until");
+            }
+        }
         inexact.extend(divided);
         true
     }
@@ -280,7 +324,7 @@ mod tests {
 
     #[test]
     fn filters_that_follow_the_buckets_are_exact() -> Result<(), Box<dyn std::error::Error>> {
-        let buckets: Bucketing = "speeds,2000".parse()?;
+        let buckets: Bucketing = "speeds,2000,since2010".parse()?;
         let names = |parameters: &[(&str, &str)]| -> Result<(Vec<String>, Vec<&str>), Refusal> {
             let (chosen, inexact) = filter(parameters)?.buckets(Some(&buckets));
             Ok((
@@ -291,15 +335,23 @@ mod tests {
         let exact = [
             ("speeds", "blitz"),
             ("ratings", "2000,2200,2500"),
+            ("since", "2010"),
             ("until", ""),
         ];
-        assert_eq!(names(&exact)?, (vec!["blitz 2000-".to_owned()], vec![]));
+        assert_eq!(
+            names(&exact)?,
+            (vec!["blitz 2000-, years 2010-".to_owned()], vec![])
+        );
         let divided = [
             ("speeds", "blitz"),
             ("ratings", "1800,2000"),
             ("since", "2008-03"),
+            ("until", "2009-12"),
         ];
-        let expected = vec!["blitz -1999".to_owned(), "blitz 2000-".to_owned()];
+        let expected = vec![
+            "blitz -1999, years -2009".to_owned(),
+            "blitz 2000-, years -2009".to_owned(),
+        ];
         assert_eq!(names(&divided)?, (expected, vec!["ratings", "since"]));
         Ok(())
     }
