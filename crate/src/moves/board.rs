@@ -16,29 +16,6 @@ pub(super) fn index(role: Role) -> usize {
     role as usize - 1
 }
 
-/// The least attacker of each square: 0 no attacker, 1 pawn, 2 knight or bishop, 3 rook, 4 queen, 5 king. Bit `n` of
-/// these numbers is bitboard `n`.
-#[derive(Copy, Clone, Default)]
-pub(super) struct LeastAttackers([Bitboard; 3]);
-
-impl LeastAttackers {
-    fn assign(&mut self, squares: Bitboard, attacker: u8) {
-        for (bit, plane) in self.0.iter_mut().enumerate() {
-            if attacker >> bit & 1 == 1 {
-                *plane |= squares;
-            } else {
-                *plane &= !squares;
-            }
-        }
-    }
-
-    #[inline]
-    pub(super) fn at(&self, square: Square) -> usize {
-        let bit = |plane: Bitboard| (plane.0 >> square as u32 & 1) as usize;
-        bit(self.0[0]) | bit(self.0[1]) << 1 | bit(self.0[2]) << 2
-    }
-}
-
 /// The pieces of one side and the squares that it attacks.
 pub(super) struct Side {
     pub(super) pieces: [Bitboard; ROLES],
@@ -49,8 +26,6 @@ pub(super) struct Side {
     pub(super) attacks: Bitboard,
     /// Squares attacked twice or more.
     pub(super) twice: Bitboard,
-    /// The least attacker of each square.
-    pub(super) least: LeastAttackers,
     /// Pieces except the king that the other side can capture profitably.
     pub(super) en_prise: Bitboard,
 }
@@ -191,7 +166,6 @@ impl Side {
             by_role: [Bitboard::EMPTY; ROLES],
             attacks: Bitboard::EMPTY,
             twice: Bitboard::EMPTY,
-            least: LeastAttackers::default(),
             en_prise: Bitboard::EMPTY,
         }
     }
@@ -200,6 +174,16 @@ impl Side {
         self.by_role[role] |= squares;
         self.twice |= self.attacks & squares;
         self.attacks |= squares;
+    }
+
+    /// Returns the least attacker of a square: 0 no attacker, 1 pawn, 2 knight or bishop, 3 rook, 4 queen, 5 king.
+    #[inline]
+    pub(super) fn least_attacker(&self, square: Square) -> usize {
+        if !self.attacks.contains(square) {
+            return 0;
+        }
+        let role = self.by_role.iter().position(|by| by.contains(square));
+        role.map_or(0, |role| role + usize::from(role < 2))
     }
 
     /// Computes the attacks of this side; `up` is true if its pawns move up the board. Calls `each` with every piece
@@ -222,16 +206,6 @@ impl Side {
                 self.add(index(*role), squares);
                 each(square, squares);
             }
-        }
-        let minor = self.by_role[1] | self.by_role[2];
-        for (squares, attacker) in [
-            (self.by_role[5], 5),
-            (self.by_role[4], 4),
-            (self.by_role[3], 3),
-            (minor, 2),
-            (self.by_role[0], 1),
-        ] {
-            self.least.assign(squares, attacker);
         }
     }
 }

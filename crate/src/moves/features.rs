@@ -64,24 +64,10 @@ const STARTS: [usize; SIZES.len()] = {
     starts
 };
 
-/// King steps between two squares.
-static DISTANCES: [[u8; 64]; 64] = {
-    let mut distances = [[0; 64]; 64];
-    let mut a = 0;
-    while a < 64 {
-        let mut b = 0;
-        while b < 64 {
-            distances[a as usize][b as usize] = Square::new(a).distance(Square::new(b)) as u8;
-            b += 1;
-        }
-        a += 1;
-    }
-    distances
-};
-
+/// Returns the king steps between two squares.
 #[inline]
 fn distance(a: Square, b: Square) -> usize {
-    usize::from(DISTANCES[a as usize][b as usize])
+    a.distance(b) as usize
 }
 
 /// Returns 1 for a square, 0 for `None`.
@@ -99,13 +85,10 @@ fn has(squares: Bitboard, square: Square) -> usize {
 /// Returns the number whose binary digits these are, lowest first.
 #[inline]
 fn bits<const N: usize>(digits: [usize; N]) -> usize {
-    let mut number = 0;
-    let mut i = 0;
-    while i < N {
-        number |= digits[i] << i;
-        i += 1;
-    }
-    number
+    digits
+        .into_iter()
+        .rev()
+        .fold(0, |number, digit| number << 1 | digit)
 }
 
 /// Returns the index of a feature's weight in the weights file.
@@ -194,7 +177,12 @@ impl<'a> Mover<'a> {
 
     /// Calls `emit` with the index of the weight of each other feature of a legal move of the piece.
     #[inline]
-    pub(super) fn move_features(&self, m: Move, history: MoveHistory, mut emit: impl FnMut(usize)) {
+    pub(super) fn move_features(
+        &self,
+        m: Move,
+        history: Option<MoveHistory>,
+        mut emit: impl FnMut(usize),
+    ) {
         let mut add = |table: Table, value: usize| emit(weight_index(table, value));
         let (context, board, us, them) = (
             self.context,
@@ -218,7 +206,7 @@ impl<'a> Mover<'a> {
         let late_role = context.late * ROLES + r;
 
         // The exchange on the target.
-        let guard = them.least.at(to);
+        let guard = them.least_attacker(to);
         let support = has(self.backed, to) * (2 - has(them.twice, to));
         let gain = if victim == 0 { 0 } else { WORTH[victim - 1] };
         let see = board.see_of_move(r, from, to, gain);
@@ -389,17 +377,17 @@ impl<'a> Mover<'a> {
         );
 
         // Earlier lines.
-        if history.any_line {
+        if let Some(MoveHistory {
+            when,
+            times,
+            last_played,
+        }) = history
+        {
             add(
                 Table::Repeated,
-                ((history.when * 3 + history.times) * 3 + context.ply) * 2
-                    + usize::from(victim > 0),
+                ((when * 3 + times) * 3 + context.ply) * 2 + usize::from(victim > 0),
             );
-            add(
-                Table::Continuation,
-                ((history.same_board * 3 + history.countermove) * 3 + history.follow_up) * 5
-                    + history.when,
-            );
+            add(Table::Continuation, last_played * 5 + when);
         }
     }
 }

@@ -5,21 +5,15 @@ use shakmaty::{Color, Move, Square};
 use super::prefix::{LinePrefix, origin};
 
 /// Statistics of a legal move in the earlier lines.
-#[derive(Copy, Clone, Default)]
 pub(super) struct MoveHistory {
-    /// Whether there are earlier lines at all.
-    pub(super) any_line: bool,
     /// At which ply the side to move last played it: 0 never, 1 this ply, 2 an earlier one, 3 two plies later, 4 any other
     /// later one.
     pub(super) when: usize,
     /// Frequency in the earlier lines: 0 for at most once, 1 for twice, 2 for more often.
     pub(super) times: usize,
-    /// Whether it was the last one played on the same board: 0 none was played, 1 no, 2 yes.
-    pub(super) same_board: usize,
-    /// Whether it was the last one played after the opponent's last move: 0 none was played, 1 no, 2 yes.
-    pub(super) countermove: usize,
-    /// Whether it was the last one played after the own last move: 0 none was played, 1 no, 2 yes.
-    pub(super) follow_up: usize,
+    /// Whether it was the last one played on the same board, after the opponent's last move, and after the own last move:
+    /// three digits of base 3, each 0 none was played, 1 no, 2 yes.
+    pub(super) last_played: usize,
 }
 
 /// The moves of the earlier lines of one record.
@@ -65,9 +59,8 @@ pub(super) struct PositionHistory<'a> {
     history: &'a History,
     side: usize,
     ply: usize,
-    same_board: Option<u16>,
-    countermove: Option<u16>,
-    follow_up: Option<u16>,
+    /// The last moves on the same board, after the opponent's last move, and after the own last move.
+    last_played: [Option<u16>; 3],
 }
 
 impl History {
@@ -104,20 +97,22 @@ impl History {
             history: self,
             side: usize::from(turn.is_black()),
             ply: prefix.ply,
-            same_board: None,
-            countermove: None,
-            follow_up: None,
+            last_played: [None; 3],
         };
         let [last, own] = prefix.moves.map(|m| m.map(code_of));
         for before in &self.moves {
-            if before.board_hash == prefix.board_hash {
-                found.same_board = Some(before.code);
-            }
-            if before.last == last && last.is_some() {
-                found.countermove = Some(before.code);
-            }
-            if before.own == own && own.is_some() {
-                found.follow_up = Some(before.code);
+            let is_same = [
+                before.board_hash == prefix.board_hash,
+                before.last == last && last.is_some(),
+                before.own == own && own.is_some(),
+            ];
+            for (found, _) in found
+                .last_played
+                .iter_mut()
+                .zip(is_same)
+                .filter(|(_, same)| *same)
+            {
+                *found = Some(before.code);
             }
         }
         found
@@ -125,14 +120,12 @@ impl History {
 }
 
 impl PositionHistory<'_> {
-    /// Returns the statistics of a legal move of the position.
+    /// Returns the statistics of a legal move of the position; `None` without earlier lines.
     #[inline]
-    pub(super) fn of_move(&self, m: Move) -> MoveHistory {
-        if self.history.counts.is_empty() {
-            return MoveHistory::default();
-        }
+    pub(super) fn of_move(&self, m: Move) -> Option<MoveHistory> {
         let code = code_of(m);
-        let counts = self.history.counts[self.side << 12 | usize::from(code)];
+        let at = self.side << 12 | usize::from(code);
+        let counts = self.history.counts.get(at)?;
         let when = match usize::from(counts.ply) {
             0 => 0,
             ply if ply == self.ply + 1 => 1,
@@ -140,15 +133,13 @@ impl PositionHistory<'_> {
             ply if ply == self.ply + 3 => 3,
             _ => 4,
         };
-        let compare =
-            |played: Option<u16>| played.map_or(0, |played| 1 + usize::from(played == code));
-        MoveHistory {
-            any_line: true,
+        let last_played = self.last_played.iter().fold(0, |number, played| {
+            number * 3 + played.map_or(0, |played| 1 + usize::from(played == code))
+        });
+        Some(MoveHistory {
             when,
             times: usize::from(counts.times.clamp(1, 3)) - 1,
-            same_board: compare(self.same_board),
-            countermove: compare(self.countermove),
-            follow_up: compare(self.follow_up),
-        }
+            last_played,
+        })
     }
 }

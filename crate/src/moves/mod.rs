@@ -24,4 +24,4 @@ pub(crate) use line::{COLUMNS, Cursors, LENGTH, LineInfo, MAX_PLIES};
 pub(crate) use line::{DecodingCost, MAX_COST, SAFE_PLIES};
 #[cfg(any(feature = "write", test))]
 pub(crate) use line::{LineColumns, encode};
-pub(crate) use order::Ranking;
+pub(crate) use order::MoveOrder;

@@ -27,7 +27,7 @@ const PADDED: usize = WEIGHTS.next_power_of_two();
 const BOUND: i32 = 1 << 14;
 
 /// The legal moves of a position of a line, unsorted, each with its sort key: the likelier a move, the greater its key.
-pub(super) struct MoveOrder(Vec<(u32, Move)>);
+pub(crate) struct MoveOrder(Vec<(u32, Move)>);
 
 impl MoveOrder {
     /// Orders the legal moves. The `barred` ones, which the line cannot continue with, come last.
@@ -64,9 +64,14 @@ impl MoveOrder {
         MoveOrder(moves.iter().map(|m| (key(m), *m)).collect())
     }
 
+    /// Orders the legal moves of a position by itself.
+    pub(crate) fn of(position: &Chess) -> MoveOrder {
+        MoveOrder::new(position, &LinePrefix::default(), &History::default(), &[])
+    }
+
     /// Returns the rank of a move; `None` if it is illegal.
     #[cfg(any(feature = "write", test))]
-    pub(super) fn rank(&self, m: Move) -> Option<usize> {
+    pub(crate) fn rank(&self, m: Move) -> Option<usize> {
         let (key, _) = self.0.iter().find(|(_, legal)| *legal == m)?;
         Some(self.0.iter().filter(|(other, _)| other > key).count())
     }
@@ -77,59 +82,20 @@ impl MoveOrder {
     }
 
     /// Returns the move of a rank, or the number of legal moves if the rank is beyond them.
-    pub(super) fn pick(&self, rank: usize) -> Result<Move, usize> {
+    pub(crate) fn pick(&self, rank: usize) -> Result<Move, usize> {
         if rank >= self.len() {
             return Err(self.len());
         }
-        let keys = || self.0.iter().map(|(key, _)| *key);
-        let mut found = u32::MAX;
-        if rank < 32 {
-            // Keys are distinct and ranks are low: select the greatest key, then the next one, and so on.
-            for _ in 0..=rank {
-                found = keys().filter(|key| *key < found).max().unwrap_or_default();
-            }
-        } else {
-            // Bisect for the least number that no more than `rank` keys exceed.
-            let mut below = 0;
-            while below < found {
-                let middle = below.midpoint(found);
-                if keys().filter(|key| *key > middle).count() > rank {
-                    below = middle + 1
-                } else {
-                    found = middle
-                }
-            }
-        }
+        // Keys are distinct and ranks are low: select the greatest key, then the next one, and so on.
+        let found = (0..=rank).fold(u32::MAX, |last, _| {
+            let keys = self.0.iter().map(|(key, _)| *key);
+            keys.filter(|key| *key < last).max().unwrap_or_default()
+        });
         self.0
             .iter()
             .find(|(key, _)| *key == found)
             .map(|(_, m)| *m)
             .ok_or(self.len())
-    }
-}
-
-/// The legal moves of a position by itself, best guess first.
-pub(crate) struct Ranking(MoveOrder);
-
-impl Ranking {
-    pub(crate) fn new(position: &Chess) -> Ranking {
-        Ranking(MoveOrder::new(
-            position,
-            &LinePrefix::default(),
-            &History::default(),
-            &[],
-        ))
-    }
-
-    /// Returns the rank of a move; `None` if it is illegal.
-    #[cfg(feature = "write")]
-    pub(crate) fn rank(&self, m: Move) -> Option<usize> {
-        self.0.rank(m)
-    }
-
-    /// Returns the move of a rank, or the number of legal moves if the rank is beyond them.
-    pub(crate) fn pick(&self, rank: usize) -> Result<Move, usize> {
-        self.0.pick(rank)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The moves that led from a record's position to the one at hand.
 
-use shakmaty::{Bitboard, Color, Move, Role, Square};
+use shakmaty::{Bitboard, Color, File, Move, Role, Square};
 
 use super::board::relative_square;
 
@@ -46,10 +46,10 @@ pub(super) fn origin(m: Move) -> Square {
 #[inline]
 pub(super) fn target(m: Move) -> Square {
     match m {
-        Move::Castle { king, rook } if king < rook => {
-            Square::from_coords(shakmaty::File::G, king.rank())
+        Move::Castle { king, rook } => {
+            let file = if king < rook { File::G } else { File::C };
+            Square::from_coords(file, king.rank())
         }
-        Move::Castle { king, .. } => Square::from_coords(shakmaty::File::C, king.rank()),
         _ => m.to(),
     }
 }

@@ -20,7 +20,7 @@ mod write {
     use super::super::played_moves::{Details, Played, PlayedMove};
     use super::super::results::{Bucket, Ratings, Results};
     use super::BlockGames;
-    use crate::moves::Ranking;
+    use crate::moves::MoveOrder;
     use crate::table::{ColumnError, out_of_range};
 
     impl Layout {
@@ -160,7 +160,7 @@ mod write {
             }
             let start = columns.ranks.len();
             if !moves.is_empty() {
-                let ranking = Ranking::new(record.position.chess());
+                let ranking = MoveOrder::of(record.position.chess());
                 let mut ranked = Vec::new();
                 for played in moves {
                     let rank = ranking

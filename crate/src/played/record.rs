@@ -9,7 +9,7 @@ use super::columns::{ARRIVALS, COLUMNS, LAYOUT, LOW_BITS};
 use super::layout::Layout;
 use super::played_moves::{Played, PlayedMove};
 use super::traversal::Traversal;
-use crate::moves::Ranking;
+use crate::moves::MoveOrder;
 use crate::position::Position;
 #[cfg(feature = "write")]
 use crate::table::StoredRecord;
@@ -117,7 +117,7 @@ impl Record for Played {
             }
         }
         if !others.is_empty() {
-            let ranking = Ranking::new(position.chess());
+            let ranking = MoveOrder::of(position.chess());
             for other in others {
                 let rank = decoded.ranks[other];
                 let m = ranking

@@ -4,8 +4,6 @@
 //! Pawn structure changes least along a game; comparing it first, file by file from the centre, keeps the positions of
 //! one game close together. `FORMAT.md` freezes the bytes.
 
-use core::fmt;
-
 use shakmaty::{
     Bitboard, Board, Chess, Color, EnPassantMode, File, Piece, Position as _, PositionErrorKinds,
     Rank, Setup, Square,
@@ -13,7 +11,6 @@ use shakmaty::{
 
 use super::Position;
 use super::fen::unplayable;
-use crate::digits::hex;
 
 /// Files in the order in which pawn structures are compared.
 pub(crate) const FILES: [File; 8] = [
@@ -47,10 +44,11 @@ const TAIL_BYTES: usize = 4;
 const MAX_BYTES: usize = PAWN_BYTES + MATERIAL_BYTES + 64 + TAIL_BYTES;
 
 /// The exact code of a position: equal keys are equal positions.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
-    len: u8,
+    /// Zeros follow the code, so that the order of keys is that of their codes.
     bytes: [u8; MAX_BYTES],
+    len: u8,
 }
 
 /// Reasons why a byte string is not the key of a position.
@@ -287,36 +285,4 @@ fn pawn_board(bytes: &[u8]) -> Result<Board, KeyError> {
         })?;
     }
     Ok(board)
-}
-
-impl core::hash::Hash for Key {
-    fn hash<H: core::hash::Hasher>(&self, state: &mut H) {
-        self.as_bytes().hash(state);
-    }
-}
-
-impl PartialEq for Key {
-    fn eq(&self, other: &Key) -> bool {
-        self.as_bytes() == other.as_bytes()
-    }
-}
-
-impl Eq for Key {}
-
-impl PartialOrd for Key {
-    fn partial_cmp(&self, other: &Key) -> Option<core::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Key {
-    fn cmp(&self, other: &Key) -> core::cmp::Ordering {
-        self.as_bytes().cmp(other.as_bytes())
-    }
-}
-
-impl fmt::Debug for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Key({})", hex(self.as_bytes()))
-    }
 }

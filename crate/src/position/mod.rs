@@ -15,7 +15,6 @@ pub(crate) use key::{FILES, KINDS, file_code, set_file_code};
 pub use key::{Key, KeyError};
 
 use core::fmt;
-use core::hash::{Hash, Hasher};
 use core::str::FromStr;
 
 use shakmaty::fen::Epd;
@@ -26,7 +25,7 @@ use shakmaty::{
 };
 
 /// A chess position in canonical form.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Position(Chess);
 
 impl Position {
@@ -125,12 +124,6 @@ impl From<&Chess> for Position {
 impl From<Chess> for Position {
     fn from(chess: Chess) -> Position {
         Position::from_chess(&chess)
-    }
-}
-
-impl Hash for Position {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.hash(state);
     }
 }
 

@@ -91,15 +91,17 @@ fn steps_between(
     let mut is_reached = vec![false; nodes.len()];
     let mut all: Vec<Vec<Step>> = Vec::with_capacity(nodes.len());
     for (n, node) in nodes.iter().enumerate() {
-        let mut steps = Vec::new();
+        let mut steps: Vec<Step> = Vec::new();
         let hash = hashes[n] ^ TURN;
         let own = node.board.by_color(node.turn);
         let occupied = node.board.occupied();
-        for (role, from) in node.movers() {
+        for (piece, (role, from)) in node.movers().enumerate() {
             let targets = node.targets(role, from);
+            let targets = node.turn.fold_wb(targets, targets.flip_vertical());
             let mover = role.of(node.turn);
             let left = hash ^ hash_of(mover, from);
-            for to in targets {
+            for (target, to) in targets.into_iter().enumerate() {
+                let to = relative_square(to, node.turn);
                 let taken = if occupied.contains(to) {
                     node.board.piece_at(to)
                 } else {
@@ -112,19 +114,18 @@ fn steps_between(
                     None => left ^ hash_of(mover, to),
                 };
                 if let Some(child) = index.find(next, || node.step(role, from, to)) {
-                    steps.push(node.numbered(child, role, from, to));
+                    steps.push(Step {
+                        child,
+                        piece: piece as u8,
+                        target: target as u8,
+                        squares: (from, to),
+                    });
                 }
             }
         }
-        for Step {
-            child,
-            squares: (from, to),
-            ..
-        } in &steps
-        {
-            is_reached[*child as usize] |= is_preferred(n, *from, *to);
+        for step in &steps {
+            is_reached[step.child as usize] |= is_preferred(n, step.squares.0, step.squares.1);
         }
-        steps.sort_unstable_by_key(|step| (step.piece, step.target));
         all.push(steps);
     }
     for (n, steps) in all.iter_mut().enumerate() {
@@ -157,27 +158,6 @@ fn hash_of(piece: Piece, square: Square) -> u64 {
 }
 
 impl Node {
-    /// Returns a step with its numbers.
-    fn numbered(&self, child: u32, role: Role, from: Square, to: Square) -> Step {
-        let below = |square: Square| Bitboard((1 << square as u32) - 1);
-        let own = self.board.by_color(self.turn);
-        let before: usize = ROLES
-            .into_iter()
-            .take_while(|other| *other != role)
-            .map(|other| (self.board.by_role(other) & own).count())
-            .sum();
-        let piece = before + (self.board.by_role(role) & own & below(from)).count();
-        let targets = self.targets(role, from);
-        let targets = self.turn.fold_wb(targets, targets.flip_vertical());
-        let target = (targets & below(relative_square(to, self.turn))).count();
-        Step {
-            child,
-            piece: piece as u8,
-            target: target as u8,
-            squares: (from, to),
-        }
-    }
-
     /// Returns a hash that a step changes by its pieces; castling rights and en-passant squares, which seldom differ
     /// alone, are not in it.
     fn hash(&self) -> u64 {
@@ -194,32 +174,26 @@ impl Node {
     }
 }
 
-/// An index of nodes by hash: open addressing behind a bit filter. Of some forty steps from a node, one or two lead to
-/// other nodes. The filter, which fits into the nearest cache of a processor, rejects nearly all others.
+/// An index of nodes by hash, sorted, behind a bit filter. Of some forty steps from a node, one or two lead to other nodes.
+/// The filter, which fits into the nearest cache of a processor, rejects nearly all others.
 struct Index<'a> {
     nodes: &'a [Node],
-    slots: Vec<(u64, u32)>,
+    sorted: Vec<(u64, u32)>,
     filter: Vec<u64>,
 }
 
 impl Index<'_> {
-    const EMPTY: u32 = u32::MAX;
-
     fn new<'a>(nodes: &'a [Node], hashes: &[u64]) -> Index<'a> {
-        let mut slots = vec![(0, Index::EMPTY); (2 * nodes.len()).next_power_of_two()];
         let mut filter = vec![0; 1 << 10];
-        for (n, &hash) in hashes.iter().enumerate() {
+        for &hash in hashes {
             let (word, bit) = Index::bit(hash);
             filter[word] |= bit;
-            let mut at = hash as usize & (slots.len() - 1);
-            while slots[at].1 != Index::EMPTY {
-                at = (at + 1) & (slots.len() - 1);
-            }
-            slots[at] = (hash, n as u32);
         }
+        let mut sorted: Vec<_> = hashes.iter().copied().zip(0..).collect();
+        sorted.sort_unstable();
         Index {
             nodes,
-            slots,
+            sorted,
             filter,
         }
     }
@@ -235,14 +209,10 @@ impl Index<'_> {
         if self.filter[word] & bit == 0 {
             return None;
         }
-        let mut at = hash as usize & (self.slots.len() - 1);
-        while self.slots[at].1 != Index::EMPTY {
-            let (other, n) = self.slots[at];
-            if other == hash && self.nodes[n as usize] == node() {
-                return Some(n);
-            }
-            at = (at + 1) & (self.slots.len() - 1);
-        }
-        None
+        self.sorted[self.sorted.partition_point(|(other, _)| *other < hash)..]
+            .iter()
+            .take_while(|(other, _)| *other == hash)
+            .map(|(_, n)| *n)
+            .find(|n| self.nodes[*n as usize] == node())
     }
 }
