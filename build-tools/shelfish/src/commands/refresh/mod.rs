@@ -159,7 +159,7 @@ pub enum RefreshError {
     #[error("cannot read {0}: {1}")]
     Source(Input, io::Error),
     /// The new database is damaged.
-    #[error("{} is damaged, nothing was published: {}: {}; check the disk", .0.display(), .1.file, .1.kind)]
+    #[error("{} is damaged, nothing was published: {}: {}; check the disk", .0.display(), .1.file, .1.what)]
     Damaged(PathBuf, Box<verify::Problem>),
 }
 

@@ -29,7 +29,7 @@ use crate::terminal::progress::{Progress, Work};
 use crate::terminal::report;
 use crate::terminal::shown::shown;
 
-pub use problem::{Problem, ProblemKind};
+pub use problem::Problem;
 
 /// Check every byte of a database that is in use.
 #[derive(clap::Args, Debug)]
@@ -99,8 +99,8 @@ impl fmt::Display for Report {
             seconds,
             ..
         } = self;
-        for Problem { file, bytes, kind } in problems {
-            let (file, text) = (shown(file), shown(&kind.to_string()));
+        for Problem { file, bytes, what } in problems {
+            let (file, text) = (shown(file), shown(what));
             match bytes {
                 Some((first, last)) => writeln!(f, "{file} bytes {first}-{last}: {text}")?,
                 None => writeln!(f, "{file}: {text}")?,
@@ -172,7 +172,7 @@ fn verify_as<R: Record>(
         Err(error) => {
             report.problems.push(match error {
                 OpenError::Read(error) => Problem::of_read(&error, Manifest::FILE),
-                error => Problem::of_file(Manifest::FILE, ProblemKind::Open(error)),
+                error => Problem::of_file(Manifest::FILE, error),
             });
             Ok(())
         }
@@ -197,7 +197,7 @@ fn read_all<R: Record>(
         Err(error) => {
             report
                 .problems
-                .push(Problem::of_file(Manifest::FILE, ProblemKind::Info(error)));
+                .push(Problem::of_file(Manifest::FILE, error));
             return Ok(());
         }
     };
@@ -223,9 +223,10 @@ fn read_all<R: Record>(
         if let (Some(last), Some(first)) = (&last, &checked.first)
             && last >= first
         {
-            report
-                .problems
-                .push(Problem::of_chunk(&checked.chunk, ProblemKind::Order));
+            report.problems.push(Problem::of_chunk(
+                &checked.chunk,
+                "its positions are not above those of the block before",
+            ));
         }
         last = checked.last.or(last);
         report.problems.extend(checked.problem);
@@ -242,32 +243,31 @@ fn read_all<R: Record>(
             .collect();
         for (name, expected, found) in totals {
             if expected != found {
-                let kind = ProblemKind::Total {
-                    name: if name == "pvs" { "PV rows" } else { name },
-                    expected,
-                    found,
-                };
-                report.problems.push(Problem::of_file(Manifest::FILE, kind));
+                let name = if name == "pvs" { "PV rows" } else { name };
+                report.problems.push(Problem::of_file(
+                    Manifest::FILE,
+                    format_args!("the manifest says {expected} {name}, the shards contain {found}"),
+                ));
             }
         }
         for shard in manifest.shards() {
             let found = by_shard.get(&shard.file).copied().unwrap_or_default();
             if shard.positions != found {
-                let kind = ProblemKind::Positions {
-                    expected: shard.positions,
-                    found,
-                };
-                report.problems.push(Problem::of_file(&shard.file, kind));
+                let expected = shard.positions;
+                report.problems.push(Problem::of_file(
+                    &shard.file,
+                    format_args!("the manifest says {expected} positions, found {found}"),
+                ));
             }
         }
     }
     for shard in manifest.shards() {
         let behind = database::wait(source.range(&shard.file, shard.bytes..shard.bytes + 1))?;
         if behind.is_ok() {
-            let kind = ProblemKind::Long {
-                expected: shard.bytes,
-            };
-            report.problems.push(Problem::of_file(&shard.file, kind));
+            report.problems.push(Problem::of_file(
+                &shard.file,
+                format_args!("longer than the {} bytes in the manifest", shard.bytes),
+            ));
         }
     }
     // A host does not list its files.
@@ -292,7 +292,10 @@ fn foreign(dir: &Path, manifest: &Manifest) -> io::Result<Vec<Problem>> {
         if file.ends_with(shelfish::table::SHARD_ENDING)
             && manifest.shards().iter().all(|shard| shard.file != file)
         {
-            problems.push(Problem::of_file(&file, ProblemKind::Foreign));
+            problems.push(Problem::of_file(
+                &file,
+                "foreign: the manifest does not name it",
+            ));
         }
     }
     problems.sort_by(|a, b| a.file.cmp(&b.file));
@@ -321,29 +324,21 @@ fn check<R: Record>(RawBlock { at, bytes }: RawBlock, problem: &Check<R>) -> Che
         last: None,
         problem: None,
     };
-    let mut read = || -> Result<(), Box<Problem>> {
-        let block = Block::<R>::open(&bytes, &at)
-            .map_err(|error| Box::new(Problem::of_table(&error, &at.file)))?;
+    let mut read = || -> Result<(), Problem> {
+        let of_table = |error| Problem::of_table(&error, &at.file);
+        let block = Block::<R>::open(&bytes, &at).map_err(of_table)?;
         for record in block.records() {
-            let record = record.map_err(|error| Box::new(Problem::of_table(&error, &at.file)))?;
-            let key = record.position().key();
+            let record = record.map_err(of_table)?;
+            let (position, key) = (record.position(), record.position().key());
             let is_in_place =
                 at.keys.contains(key.as_bytes()) && checked.last.is_none_or(|last| last < key);
             if !is_in_place {
-                return Err(Box::new(Problem::of_chunk(
-                    &at,
-                    ProblemKind::Unreachable(Box::new(record.position().clone())),
-                )));
+                let what = format_args!("no lookup can find {position} at this source");
+                return Err(Problem::of_chunk(&at, what));
             }
             if let Some(contradiction) = problem(&record) {
-                let position = Box::new(record.position().clone());
-                return Err(Box::new(Problem::of_chunk(
-                    &at,
-                    ProblemKind::Record {
-                        position,
-                        contradiction,
-                    },
-                )));
+                let what = format_args!("{position}: {contradiction}");
+                return Err(Problem::of_chunk(&at, what));
             }
             checked.first.get_or_insert(key);
             checked.last = Some(key);
@@ -352,8 +347,7 @@ fn check<R: Record>(RawBlock { at, bytes }: RawBlock, problem: &Check<R>) -> Che
         }
         Ok(())
     };
-    let problem = read().err().map(|problem| *problem);
-    checked.problem = problem;
+    checked.problem = read().err();
     checked
 }
 
