@@ -21,14 +21,8 @@ pub struct Options {
     pub limits_strength: bool,
     /// Rating of that player.
     pub elo: u32,
-    /// Directory or URL of the database to look up first, or empty.
-    pub database: String,
     /// Whether to play from the book.
     pub own_book: bool,
-    /// File of a Polyglot or learning book, or directory or URL of a book, or empty.
-    pub book: String,
-    /// Directories of Syzygy tables, separated as in `PATH`, or empty.
-    pub syzygy_path: String,
 }
 
 impl Default for Options {
@@ -41,29 +35,9 @@ impl Default for Options {
             chess960: false,
             limits_strength: false,
             elo: 1_500,
-            database: String::new(),
             own_book: false,
-            book: String::new(),
-            syzygy_path: String::new(),
         }
     }
-}
-
-/// Effect of a changed option.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// Allocates a new transposition table.
-    Hash,
-    /// Opens another database.
-    Database,
-    /// Opens another book.
-    Book,
-    /// Opens other endgame tables.
-    Endgames,
-    /// Clears the transposition table.
-    ClearHash,
-    /// No effect besides the new value.
-    Value,
 }
 
 /// Error of a `setoption` command.
@@ -125,8 +99,8 @@ option name SyzygyPath type string default <empty>
 "
     }
 
-    /// Sets an option.
-    pub fn set(&mut self, name: &str, value: &str) -> Result<Change, OptionError> {
+    /// Sets an option. The caller opens the files that an option names.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), OptionError> {
         let wrong = |expected: String| OptionError::Value {
             name: name.to_owned(),
             expected,
@@ -142,32 +116,10 @@ option name SyzygyPath type string default <empty>
             "false" => Ok(false),
             _ => Err(wrong("true or false".to_owned())),
         };
-        let text = || {
-            if value == "<empty>" {
-                String::new()
-            } else {
-                value.to_owned()
-            }
-        };
         match name.to_ascii_lowercase().as_str() {
-            "hash" => {
-                self.hash = spin(1, MAX_HASH as u64)? as usize;
-                return Ok(Change::Hash);
-            }
-            "evaldatabase" => {
-                self.database = text();
-                return Ok(Change::Database);
-            }
-            "bookfile" => {
-                self.book = text();
-                return Ok(Change::Book);
-            }
-            "syzygypath" => {
-                self.syzygy_path = text();
-                return Ok(Change::Endgames);
-            }
+            "evaldatabase" | "bookfile" | "syzygypath" | "clear hash" => {}
+            "hash" => self.hash = spin(1, MAX_HASH as u64)? as usize,
             "ownbook" => self.own_book = check()?,
-            "clear hash" => return Ok(Change::ClearHash),
             "threads" => self.threads = spin(1, MAX_THREADS as u64)? as usize,
             "multipv" => self.lines = spin(1, MAX_LINES as u64)? as usize,
             "move overhead" => self.overhead = spin(0, MAX_OVERHEAD)?,
@@ -178,7 +130,7 @@ option name SyzygyPath type string default <empty>
             "ponder" => drop(check()?),
             _ => return Err(OptionError::Unknown(name.to_owned())),
         }
-        Ok(Change::Value)
+        Ok(())
     }
 }
 
@@ -190,8 +142,8 @@ mod tests {
     #[test]
     fn names_of_options_ignore_case() {
         let mut options = Options::default();
-        assert_eq!(options.set("hASH", "64"), Ok(Change::Hash));
-        assert_eq!(options.set("UCI_chess960", "True"), Ok(Change::Value));
+        assert_eq!(options.set("hASH", "64"), Ok(()));
+        assert_eq!(options.set("UCI_chess960", "True"), Ok(()));
         assert!(options.hash == 64 && options.chess960);
     }
 

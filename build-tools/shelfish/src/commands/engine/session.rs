@@ -11,7 +11,7 @@ use shelfish_endgames::Tables;
 use shelfish_engine::{FenError, Game, Histories, Level, Limits, Position, Remaining, Table};
 
 use super::command::{Command, Go};
-use super::options::{Change, Options};
+use super::options::Options;
 use super::worker::{Output, Task, Worker};
 use super::{output, print, report};
 use crate::BoxError;
@@ -93,37 +93,30 @@ impl Session {
 
     /// Changes an option. Without a valid value, there is no database, book or table.
     fn set(&mut self, name: &str, value: &str) -> Result<(), BoxError> {
-        let named = |name: &str, error: &dyn fmt::Display| format!("{name}: {error}");
-        match self.options.set(name, value)? {
-            Change::Hash => {
+        self.options.set(name, value)?;
+        let value = Some(value).filter(|value| !["", "<empty>"].contains(value));
+        match name.to_ascii_lowercase().as_str() {
+            "hash" => {
                 // The old table is freed first, because memory might not suffice for two tables.
                 self.table = Arc::new(Table::new(0));
                 self.table = Arc::new(Table::new(self.options.hash << 20));
             }
-            Change::Database => {
+            "evaldatabase" => {
                 self.database = None;
-                let name = Some(&self.options.database).filter(|name| !name.is_empty());
-                let opened = name.map(|name| Database::begin(name)).transpose();
-                let opened = opened.map_err(|error| named("EvalDatabase", &error))?;
-                self.database = opened.map(Arc::new);
+                self.database = opened("EvalDatabase", value.map(Database::begin))?.map(Arc::new);
             }
-            Change::Book => {
+            "bookfile" => {
                 self.book = None;
-                let name = Some(&self.options.book).filter(|name| !name.is_empty());
-                let opened = name.map(|name| Book::open_with(name, Database::begin));
-                let opened = opened.transpose();
-                let opened = opened.map_err(|error| named("BookFile", &error))?;
-                self.book = opened.map(|book| Arc::new(Mutex::new(book)));
+                let book = value.map(|name| Book::open_with(name, Database::begin));
+                self.book = opened("BookFile", book)?.map(|book| Arc::new(Mutex::new(book)));
             }
-            Change::Endgames => {
+            "syzygypath" => {
                 self.endgames = None;
-                let path = Some(&self.options.syzygy_path).filter(|path| !path.is_empty());
-                let opened = path.map(|path| EndgameTables::open_path(path)).transpose();
-                let opened = opened.map_err(|error| named("SyzygyPath", &error))?;
-                self.endgames = opened.map(Arc::new);
+                let tables = value.map(EndgameTables::open_path);
+                self.endgames = opened("SyzygyPath", tables)?.map(Arc::new);
             }
-            Change::ClearHash => self.table.clear(),
-            Change::Value => {}
+            "clear hash" => self.table.clear(),
+            _ => {}
         }
         Ok(())
     }
@@ -201,6 +194,16 @@ impl Session {
             self.histories = worker.join();
         }
     }
+}
+
+/// Adds the name of an option to the error of its value.
+fn opened<T, E: fmt::Display>(
+    name: &str,
+    opened: Option<Result<T, E>>,
+) -> Result<Option<T>, String> {
+    opened
+        .transpose()
+        .map_err(|error| format!("{name}: {error}"))
 }
 
 /// Error of a `position` command.

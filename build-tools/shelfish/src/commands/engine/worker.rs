@@ -20,7 +20,7 @@ use tokio::sync::watch;
 use super::database::lines;
 use super::{output, print, report};
 use crate::book::Book;
-use crate::book::choice::{Candidate, choose, sorted};
+use crate::book::choice::{choose, sorted};
 use crate::database::blocking::{Database, Deadline, TIMEOUT};
 
 /// Destination of answers.
@@ -92,37 +92,21 @@ impl Worker {
         });
         let shared = Arc::clone(&signals);
         let thread = thread::spawn(move || {
-            let deadline =
-                Deadline::new(lookup_time(&task.limits)).unless(shared.stopped.subscribe());
-            if let Some(best) = from_book(&task, &deadline, &out) {
-                print(&out, &output::best_move(&[best], task.mode));
-                return histories;
-            }
-            match task
-                .endgames
-                .as_ref()
-                .filter(|_| task.level.is_none())
-                .and_then(|tables| from_tables(&task, tables, &out))
-            {
-                Some(Exact::Best(best)) => {
-                    print(&out, &output::best_move(&[best], task.mode));
-                    return histories;
-                }
-                Some(Exact::Drawn(moves)) => task.limits.moves = moves,
-                None => {}
-            }
-            if task.level.is_none()
-                && let Some(best) = from_database(&task, &deadline, &out)
-            {
+            let time = task.limits.target.or(task.limits.deadline);
+            let time = time.map_or(TIMEOUT, |time| (time / 2).min(TIMEOUT));
+            let deadline = Deadline::new(time).unless(shared.stopped.subscribe());
+            if let Some(best) = known(&mut task, &deadline, &out) {
                 print(&out, &output::best_move(&best, task.mode));
                 return histories;
             }
             table.next_search();
-            // A weaker player searches without tables.
-            let tables = task.endgames.as_deref().filter(|_| task.level.is_none());
-            let tables = SearchTables {
-                tables,
+            let search = Search {
+                start: Instant::now(),
+                task: &task,
+                // A weaker player searches without tables.
+                tables: task.endgames.as_deref().filter(|_| task.level.is_none()),
                 out: &out,
+                signals: &shared,
                 hits: AtomicU64::new(0),
                 has_failed: AtomicBool::new(false),
             };
@@ -133,32 +117,24 @@ impl Worker {
                 // A weaker player searches with a single thread.
                 let helpers = helpers.iter_mut().filter(|_| task.level.is_none());
                 for (index, histories) in helpers.enumerate() {
-                    let (task, table, signals, tables) = (&task, &table, &shared, &tables);
+                    let (task, table, search) = (&task, &table, &search);
                     scope.spawn(move || {
                         let mut limits = Limits::default();
                         limits.moves.clone_from(&task.limits.moves);
-                        search_thread(
-                            &task.game,
-                            table,
-                            histories,
-                            &limits,
-                            &mut Helper {
-                                index,
-                                signals,
-                                tables,
-                            },
-                        )
+                        let helper = Some(index);
+                        let mut control = Thread { search, helper };
+                        search_thread(&task.game, table, histories, &limits, &mut control)
                     });
                 }
-                let mut main = Main {
-                    start: Instant::now(),
-                    task: &task,
-                    out: &out,
-                    signals: &shared,
-                    tables: &tables,
+                let mut main = Thread {
+                    search: &search,
+                    helper: None,
                 };
                 let found = match task.level {
-                    Some(level) => play(&task.game, level, random_seed(), &task.limits, &mut main),
+                    Some(level) => {
+                        let seed = RandomState::new().hash_one(());
+                        play(&task.game, level, seed, &task.limits, &mut main)
+                    }
                     None => (
                         search_thread(&task.game, &table, own, &task.limits, &mut main),
                         0,
@@ -214,26 +190,50 @@ impl Worker {
     }
 }
 
-fn random_seed() -> u64 {
-    RandomState::new().hash_one(())
+/// Returns moves that make a search unnecessary: of the book, the endgame tables or the database. Moves that keep a draw limit
+/// the search.
+///
+/// Searches of certain moves or of a mate are analyses, which use none of them. A weaker player uses only the book.
+fn known(task: &mut Task, deadline: &Deadline, out: &Output) -> Option<Vec<Move>> {
+    if !task.limits.moves.is_empty() || task.limits.mate.is_some() {
+        return None;
+    }
+    if let Some(best) = from_book(task, deadline, out) {
+        return Some(vec![best]);
+    }
+    if task.level.is_some() {
+        return None;
+    }
+    match from_tables(task, out) {
+        Some(Exact::Best(best)) => return Some(vec![best]),
+        // The database ignores the limit to some moves.
+        Some(Exact::Drawn(moves)) => {
+            task.limits.moves = moves;
+            return None;
+        }
+        None => {}
+    }
+    from_database(task, deadline, out)
 }
 
 /// Returns a move of the book.
 ///
-/// Infinite searches and searches of certain moves are analyses, which use no book.
+/// Infinite searches are analyses, which use no book.
 fn from_book(task: &Task, deadline: &Deadline, out: &Output) -> Option<Move> {
-    let limits = &task.limits;
-    if task.hold || !limits.moves.is_empty() || limits.mate.is_some() {
+    if task.hold {
         return None;
     }
     let candidates = locked(task.book.as_ref()?).candidates(task.game.position().chess(), deadline);
     match candidates {
         Ok(candidates) => {
-            let candidates = sorted(candidates);
-            let candidates: Vec<Candidate> = candidates
-                .into_iter()
-                .filter(|candidate| !repeats_position(task, candidate.m))
-                .collect();
+            // A book ignores repetitions and could move in circles.
+            let repeats = |m| {
+                let mut game = task.game.clone();
+                game.play(m);
+                game.repeats()
+            };
+            let mut candidates = sorted(candidates);
+            candidates.retain(|candidate| !repeats(candidate.m));
             let chosen = candidates.get(choose(&candidates, fastrand::f64())?)?;
             print(
                 out,
@@ -248,22 +248,6 @@ fn from_book(task: &Task, deadline: &Deadline, out: &Output) -> Option<Move> {
     }
 }
 
-/// Returns whether a move leads to an earlier position of the game. A book ignores repetitions and could move in
-/// circles.
-fn repeats_position(task: &Task, m: Move) -> bool {
-    let mut game = task.game.clone();
-    game.play(m);
-    game.repeats()
-}
-
-/// Returns the time limit for book and database.
-fn lookup_time(limits: &Limits) -> Duration {
-    limits
-        .target
-        .or(limits.deadline)
-        .map_or(TIMEOUT, |time| (time / 2).min(TIMEOUT))
-}
-
 /// Moves that endgame tables allow.
 enum Exact {
     /// The best move of a won or lost ending.
@@ -275,12 +259,8 @@ enum Exact {
 /// Prints the result of endgame tables. Returns the moves that keep the result.
 ///
 /// An analysis shows the scores of the search, and all lines.
-fn from_tables(task: &Task, tables: &Tables, out: &Output) -> Option<Exact> {
-    let limits = &task.limits;
-    if !limits.moves.is_empty() || limits.mate.is_some() {
-        return None;
-    }
-    let probe = match tables.probe(task.game.position().chess()) {
+fn from_tables(task: &Task, out: &Output) -> Option<Exact> {
+    let probe = match task.endgames.as_ref()?.probe(task.game.position().chess()) {
         Ok(probe) => probe,
         Err(EndgameError::Uncovered(_)) => return None,
         Err(error) => {
@@ -294,7 +274,7 @@ fn from_tables(task: &Task, tables: &Tables, out: &Output) -> Option<Exact> {
         out,
         &format!("info string from the endgame tables, {outcome}\n"),
     );
-    if task.hold || limits.lines > 1 {
+    if task.hold || task.limits.lines > 1 {
         return None;
     }
     let sign = match outcome {
@@ -325,8 +305,8 @@ fn from_tables(task: &Task, tables: &Tables, out: &Output) -> Option<Exact> {
 /// Prints the evaluation of the database. Returns its best line if the evaluation makes a search unnecessary.
 fn from_database(task: &Task, deadline: &Deadline, out: &Output) -> Option<Vec<Move>> {
     let limits = &task.limits;
-    // A database ignores earlier moves of the game, and its evaluations rarely contain the requested mate.
-    if !limits.moves.is_empty() || limits.mate.is_some() || task.game.repeats() {
+    // A database ignores earlier moves of the game.
+    if task.game.repeats() {
         return None;
     }
     match task
@@ -353,108 +333,83 @@ fn from_database(task: &Task, deadline: &Deadline, out: &Output) -> Option<Vec<M
     }
 }
 
-/// Endgame tables for all threads of a search.
-struct SearchTables<'a> {
-    /// The tables, if the search uses tables.
+/// State shared by all threads of a search.
+struct Search<'a> {
+    start: Instant,
+    task: &'a Task,
+    /// The endgame tables, if the search uses tables.
     tables: Option<&'a Tables>,
     out: &'a Output,
-    /// Number of results.
+    signals: &'a Signals,
+    /// Number of results of the tables.
     hits: AtomicU64,
     /// Whether an error was printed. Further errors are not printed.
     has_failed: AtomicBool,
 }
 
-impl SearchTables<'_> {
-    fn pieces(&self) -> usize {
-        self.tables.map_or(0, Tables::max_pieces)
-    }
-
-    fn result(&self, chess: &Chess) -> Option<TableResult> {
-        let result = match self.tables?.outcome(chess) {
-            Ok(Outcome::Win) => TableResult::Win,
-            Ok(Outcome::Loss) => TableResult::Loss,
-            Ok(_) => TableResult::Draw,
-            Err(EndgameError::Uncovered(_)) => return None,
-            Err(error) => {
-                if !self.has_failed.swap(true, Relaxed) {
-                    report(self.out, &format_args!("SyzygyPath: {error}"));
-                }
-                return None;
-            }
-        };
-        self.hits.fetch_add(1, Relaxed);
-        Some(result)
-    }
+/// Control of a thread.
+struct Thread<'a> {
+    search: &'a Search<'a>,
+    /// Index of a thread that only fills the transposition table. The other thread prints the answer.
+    helper: Option<usize>,
 }
 
-/// Control of the thread that prints the answer.
-struct Main<'a> {
-    start: Instant,
-    task: &'a Task,
-    out: &'a Output,
-    signals: &'a Signals,
-    tables: &'a SearchTables<'a>,
-}
-
-impl Control for Main<'_> {
+impl Control for Thread<'_> {
     fn elapsed(&self) -> Duration {
-        if *locked(&self.signals.held) {
+        let signals = self.search.signals;
+        if self.helper.is_some() || *locked(&signals.held) {
             Duration::ZERO
         } else {
-            locked(&self.signals.since).elapsed()
+            locked(&signals.since).elapsed()
         }
     }
 
-    fn stopped(&self, _nodes: u64) -> bool {
-        self.signals.stop.load(Relaxed)
+    fn stopped(&self, nodes: u64) -> bool {
+        let signals = self.search.signals;
+        if let Some(helper) = self.helper {
+            signals.helper_nodes[helper].store(nodes, Relaxed);
+        }
+        signals.stop.load(Relaxed)
     }
 
     fn found(&mut self, lines: &[Line]) {
-        let helper_nodes: u64 = self
-            .signals
-            .helper_nodes
-            .iter()
-            .map(|nodes| nodes.load(Relaxed))
-            .sum();
-        for line in lines.iter().take(self.task.limits.lines.max(1)) {
-            let (nodes, hits) = (line.nodes + helper_nodes, self.tables.hits.load(Relaxed));
+        if self.helper.is_some() {
+            return;
+        }
+        let Search {
+            start, task, out, ..
+        } = self.search;
+        let helpers = self.search.signals.helper_nodes.iter();
+        let helper_nodes: u64 = helpers.map(|nodes| nodes.load(Relaxed)).sum();
+        for line in lines.iter().take(task.limits.lines.max(1)) {
+            let (nodes, hits) = (line.nodes + helper_nodes, self.search.hits.load(Relaxed));
             print(
-                self.out,
-                &output::info(line, nodes, hits, self.start.elapsed(), self.task.mode),
+                out,
+                &output::info(line, nodes, hits, start.elapsed(), task.mode),
             );
         }
     }
 
     fn table_pieces(&self) -> usize {
-        self.tables.pieces()
+        self.search.tables.map_or(0, Tables::max_pieces)
     }
 
     fn table_result(&mut self, chess: &Chess) -> Option<TableResult> {
-        self.tables.result(chess)
-    }
-}
-
-/// Control of a thread that only fills the transposition table.
-struct Helper<'a> {
-    index: usize,
-    signals: &'a Signals,
-    tables: &'a SearchTables<'a>,
-}
-
-impl Control for Helper<'_> {
-    fn stopped(&self, nodes: u64) -> bool {
-        if let Some(count) = self.signals.helper_nodes.get(self.index) {
-            count.store(nodes, Relaxed);
-        }
-        self.signals.stop.load(Relaxed)
-    }
-
-    fn table_pieces(&self) -> usize {
-        self.tables.pieces()
-    }
-
-    fn table_result(&mut self, chess: &Chess) -> Option<TableResult> {
-        self.tables.result(chess)
+        let search = self.search;
+        let result = match search.tables?.outcome(chess) {
+            Ok(Outcome::Win) => TableResult::Win,
+            Ok(Outcome::Loss) => TableResult::Loss,
+            Ok(_) => TableResult::Draw,
+            Err(EndgameError::Uncovered(_)) => return None,
+            Err(error) => {
+                if !search.has_failed.swap(true, Relaxed) {
+                    report(search.out, &format_args!("SyzygyPath: {error}"));
+                }
+                return None;
+            }
+        };
+        search.hits.fetch_add(1, Relaxed);
+        Some(result)
     }
 }
 
