@@ -2,6 +2,7 @@
 
 /// Counts of results of games.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "write", derive(serde::Serialize))]
 pub struct Results {
     /// Games that White won.
     pub white: u64,

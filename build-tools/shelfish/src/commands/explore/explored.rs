@@ -21,18 +21,18 @@ pub struct Names {
 }
 
 /// Position and the moves that were played from it.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Explored {
     pub fen: String,
     /// Results of the games that reached the position.
     #[serde(flatten)]
-    pub results: Counts,
+    pub results: Results,
     /// Mean rating of the players of these games.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub average_rating: Option<u64>,
     /// Results of the games that end at the position.
-    pub ended: Counts,
+    pub ended: Results,
     /// Examples of games that end at the position.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ended_games: Vec<Game>,
@@ -49,42 +49,13 @@ pub struct Explored {
     pub opening: Option<Opening>,
 }
 
-#[derive(Clone, Copy, Default, Serialize)]
-pub struct Counts {
-    pub white: u64,
-    pub draws: u64,
-    pub black: u64,
-}
-
-impl Counts {
-    pub fn games(self) -> u64 {
-        self.white + self.draws + self.black
-    }
-}
-
-impl From<Results> for Counts {
-    fn from(
-        Results {
-            white,
-            draws,
-            black,
-        }: Results,
-    ) -> Counts {
-        Counts {
-            white,
-            draws,
-            black,
-        }
-    }
-}
-
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExploredMove {
     pub uci: String,
     pub san: String,
     #[serde(flatten)]
-    pub results: Counts,
+    pub results: Results,
     /// Share of the games that reached the position, from 0 to 1.
     pub share: f64,
     /// Points per game for the side that moves, from 0 to 1.
@@ -110,7 +81,7 @@ pub struct ExploredMove {
 #[serde(rename_all = "camelCase")]
 pub struct BucketCounts {
     #[serde(flatten)]
-    pub results: Counts,
+    pub results: Results,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub average_rating: Option<u64>,
 }
@@ -172,18 +143,10 @@ impl Evaluation {
 impl Explored {
     /// Describes a position that no game reached.
     pub fn none(position: &Position, names: &Names) -> Explored {
-        let zero = Counts::default();
         Explored {
             fen: position.to_string(),
-            results: zero,
-            average_rating: None,
-            ended: zero,
-            ended_games: Vec::new(),
-            moves: Vec::new(),
-            buckets: Vec::new(),
-            top_games: Vec::new(),
-            recent_games: [],
             opening: names.openings.of(position),
+            ..Explored::default()
         }
     }
 
@@ -196,55 +159,34 @@ impl Explored {
     ) -> Explored {
         let results = played.results().unwrap_or_default();
         let mut evaluations = evaluations.into_iter();
-        let moves: Vec<ExploredMove> = played
-            .moves
-            .iter()
-            .map(|of_move| {
-                explored_move(
-                    played,
-                    of_move,
-                    results,
-                    evaluations.next().flatten(),
-                    names,
-                )
+        let moves = played.moves.iter().map(|of_move| {
+            let evaluation = evaluations.next().flatten();
+            explored_move(played, of_move, results, evaluation, names)
+        });
+        let buckets = names.buckets.iter().flat_map(|bucketing| {
+            let all = all.iter().enumerate();
+            all.map(|(n, bucket)| NamedBucket {
+                name: bucketing.name(n),
+                games: bucket_counts(bucket),
             })
-            .collect();
-        let named = |(n, bucket): (usize, &Bucket)| NamedBucket {
-            name: names
-                .buckets
-                .as_ref()
-                .map_or_else(String::new, |buckets| buckets.name(n)),
-            games: bucket_counts(bucket),
-        };
+        });
         let ratings = Details {
             buckets: played.buckets(),
             games: Vec::new(),
         }
         .ratings();
+        let top_games = played.top_games().into_iter();
         Explored {
-            fen: played.position.to_string(),
-            results: results.into(),
+            results,
             average_rating: rounded(ratings.average()),
-            ended: played.ended.into(),
-            ended_games: played
-                .ended_details
-                .games
-                .iter()
-                .map(|game| game_of(*game, names))
-                .collect(),
-            moves,
-            buckets: if names.buckets.is_some() {
-                all.iter().enumerate().map(named).collect()
-            } else {
-                Vec::new()
-            },
-            top_games: played
-                .top_games()
-                .into_iter()
+            ended: played.ended,
+            ended_games: games_of(&played.ended_details, names),
+            moves: moves.collect(),
+            buckets: buckets.collect(),
+            top_games: top_games
                 .map(|(m, game)| top_game(m, game, names))
                 .collect(),
-            recent_games: [],
-            opening: names.openings.of(&played.position),
+            ..Explored::none(&played.position, names)
         }
     }
 }
@@ -266,24 +208,16 @@ fn explored_move(
         details,
     } = of_move;
     let chess = played.position.chess();
-    let games = results.games() as f64;
+    let buckets = names.buckets.iter().flat_map(|_| &details.buckets);
     ExploredMove {
         uci: uci(*m, names),
         san: SanPlus::from_move(chess.clone(), *m).to_string(),
-        results: (*results).into(),
-        share: games / all.games() as f64,
+        results: *results,
+        share: results.games() as f64 / all.games() as f64,
         score: results.score(chess.turn()),
         average_rating: rounded(details.ratings().average()),
-        buckets: if names.buckets.is_some() {
-            details.buckets.iter().map(bucket_counts).collect()
-        } else {
-            Vec::new()
-        },
-        games: details
-            .games
-            .iter()
-            .map(|game| game_of(*game, names))
-            .collect(),
+        buckets: buckets.map(bucket_counts).collect(),
+        games: games_of(details, names),
         game: of_move.only_game().map(|game| top_game(*m, game, names)),
         opening: names.openings.of(&after(chess, *m)),
         evaluation,
@@ -292,7 +226,7 @@ fn explored_move(
 
 fn bucket_counts(bucket: &Bucket) -> BucketCounts {
     BucketCounts {
-        results: bucket.results.into(),
+        results: bucket.results,
         average_rating: rounded(bucket.ratings.average()),
     }
 }
@@ -301,32 +235,28 @@ fn rounded(rating: Option<f64>) -> Option<u64> {
     rating.map(|rating| rating.round() as u64)
 }
 
-fn game_of(game: GameRef, names: &Names) -> Game {
-    let (mut id, mut url, mut source, mut number) = (None, None, None, None);
-    match game.id() {
-        at @ GameId::Lichess(_) => {
-            id = Some(at.to_string());
-            url = at.url();
+fn games_of(details: &Details, names: &Names) -> Vec<Game> {
+    let game_of = |game: &GameRef| {
+        let id = game.id();
+        let mut shown = Game {
+            id: None,
+            url: id.url(),
+            source: None,
+            number: None,
+            winner: game.winner(),
+            rating: game.rating(),
+        };
+        match id {
+            GameId::Lichess(_) => shown.id = Some(id.to_string()),
+            GameId::Listed { source, game } => {
+                let name = names.sources.get(usize::from(source)).cloned();
+                shown.source = Some(name.unwrap_or_else(|| format!("source {source}")));
+                shown.number = Some(u64::from(game) + 1);
+            }
         }
-        GameId::Listed { source: n, game } => {
-            source = Some(
-                names
-                    .sources
-                    .get(usize::from(n))
-                    .cloned()
-                    .unwrap_or_else(|| format!("source {n}")),
-            );
-            number = Some(u64::from(game) + 1);
-        }
-    }
-    Game {
-        id,
-        url,
-        source,
-        number,
-        winner: game.winner(),
-        rating: game.rating(),
-    }
+        shown
+    };
+    details.games.iter().map(game_of).collect()
 }
 
 fn top_game(m: Move, game: GameRef, names: &Names) -> TopGame {

@@ -15,7 +15,7 @@ use crate::games::{SOURCE_NAMES, Wanted};
 use crate::terminal::answers::Answers;
 use crate::{BoxError, Outcome};
 use explored::Evaluation;
-pub(crate) use explored::{Counts, Explored, ExploredMove, Names, TopGame};
+pub(crate) use explored::{Explored, ExploredMove, Names, TopGame};
 
 use openings::Openings;
 

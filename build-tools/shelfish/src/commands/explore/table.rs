@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 
 use indicatif::HumanCount;
+use shelfish::played::Results;
 
-use super::explored::{Counts, Evaluation, Explored, ExploredMove, Game};
+use super::explored::{Evaluation, Explored, ExploredMove, Game};
 use super::openings::Opening;
 use crate::terminal::shown::shown;
 
@@ -28,10 +29,7 @@ pub fn print(out: &mut impl Write, explored: &Explored) -> io::Result<()> {
     }
     let has_ratings = explored.average_rating.is_some();
     let rating = |rating: Option<u64>| match has_ratings {
-        true => format!(
-            "  {:>6}",
-            rating.map_or_else(|| "-".to_owned(), |rating| rating.to_string())
-        ),
+        true => format!("  {:>6}", shown_rating(rating)),
         false => String::new(),
     };
     let head = if has_ratings { "  rating" } else { "" };
@@ -110,9 +108,7 @@ fn print_game(out: &mut impl Write, what: &str, game: &Game) -> io::Result<()> {
         Some(_) => "0-1",
         None => "1/2",
     };
-    let rating = game
-        .rating
-        .map_or_else(|| "-".to_owned(), |rating| rating.to_string());
+    let rating = shown_rating(game.rating);
     let place = match (&game.url, &game.source, game.number) {
         (Some(url), ..) => url.clone(),
         (None, Some(source), Some(number)) => {
@@ -123,7 +119,11 @@ fn print_game(out: &mut impl Write, what: &str, game: &Game) -> io::Result<()> {
     writeln!(out, "  game {what:<8} {rating:>5}  {result:<3}  {place}")
 }
 
-fn shares(results: Counts) -> String {
+fn shown_rating(rating: Option<u64>) -> String {
+    rating.map_or_else(|| "-".to_owned(), |rating| rating.to_string())
+}
+
+fn shares(results: Results) -> String {
     let percent = |part: u64| 100.0 * part as f64 / results.games().max(1) as f64;
     let [white, draws, black] = [results.white, results.draws, results.black].map(percent);
     format!("{white:>5.1} {draws:>5.1} {black:>5.1}")

@@ -7,12 +7,12 @@ use axum::response::Response;
 use serde_json::{Value, json};
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Position as _};
-use shelfish::played::{Bucketing, Played, SPEEDS};
+use shelfish::played::{Bucketing, Played, Results, SPEEDS};
 use shelfish::position::Position;
 use shelfish::reader::Reader;
 
 use super::question::{INEXACT, Refusal, answer, check_variant, parameters};
-use crate::commands::explore::{Counts, Explored, ExploredMove, TopGame, find};
+use crate::commands::explore::{Explored, ExploredMove, TopGame, find};
 use crate::database::DatabaseSource;
 use crate::terminal::shown::beginning;
 
@@ -104,7 +104,7 @@ fn encoded(explored: &ExploredMove) -> Value {
     let ExploredMove {
         uci, san, opening, ..
     } = explored;
-    let Counts {
+    let Results {
         white,
         draws,
         black,
@@ -136,7 +136,7 @@ pub(super) async fn explore(
     let named = || before.find_map(|position| names.openings.of(position));
     inexact.extend(question.has_history.then_some("history"));
     let opening = explored.opening.or_else(named);
-    let Counts {
+    let Results {
         white,
         draws,
         black,
