@@ -8,8 +8,8 @@ use shelfish::table::WriteError;
 use super::base::BaseError;
 use super::spool::SpoolError;
 use crate::input::{Input, InputError};
-use crate::system::workspace::{Workspace, WorkspaceError, database_of};
-use crate::system::write_failure::WriteFailure;
+use crate::system::workspace::{Workspace, WorkspaceError};
+use crate::system::write_failure;
 
 /// An error of a build. The previous database is unchanged.
 #[derive(Debug, thiserror::Error)]
@@ -74,20 +74,8 @@ pub enum BuildError {
     #[error("nothing to write: {0}")]
     Empty(String),
     /// The database cannot be written.
-    #[error("{}", write_text(.0))]
+    #[error("{}", write_failure::of_table(.0))]
     Write(#[from] WriteError),
-}
-
-fn write_text(error: &WriteError) -> String {
-    match error {
-        WriteError::Io { path, error } => WriteFailure {
-            folder: database_of(path),
-            path,
-            error,
-        }
-        .to_string(),
-        error => error.to_string(),
-    }
 }
 
 impl BuildError {

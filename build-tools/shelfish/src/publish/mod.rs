@@ -166,7 +166,7 @@ pub fn publish(options: &Options) -> Result<Report, PublishError> {
         .build();
     let runtime = runtime.map_err(PublishError::System)?;
     // A signal must not end the process at once, because incomplete uploads would stay in the store.
-    let _takeover = Takeover::new();
+    let _takeover = Takeover::default();
     let done = runtime.block_on(async {
         let (stop, caught) = (watch::Sender::new(false), AtomicU8::new(0));
         let signal = async {

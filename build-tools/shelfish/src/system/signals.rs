@@ -80,17 +80,10 @@ pub fn on_interruption(cleanup: impl Fn() + Send + 'static) -> io::Result<Cleanu
 #[derive(Debug)]
 pub struct Takeover(());
 
-impl Takeover {
-    /// Takes signals over.
-    pub fn new() -> Takeover {
-        TAKEOVERS.fetch_add(1, SeqCst);
-        Takeover(())
-    }
-}
-
 impl Default for Takeover {
     fn default() -> Takeover {
-        Takeover::new()
+        TAKEOVERS.fetch_add(1, SeqCst);
+        Takeover(())
     }
 }
 
@@ -98,11 +91,6 @@ impl Drop for Takeover {
     fn drop(&mut self) {
         TAKEOVERS.fetch_sub(1, SeqCst);
     }
-}
-
-/// Ignores signals while the returned value exists. A process that is started during this time does not ignore them.
-pub fn ignored() -> io::Result<(Takeover, Cleanup)> {
-    Ok((Takeover::new(), on_interruption(|| {})?))
 }
 
 /// Returns a future that resolves to the number of the next signal. Signals count from this call on.

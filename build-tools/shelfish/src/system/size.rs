@@ -18,9 +18,6 @@ pub enum SizeError {
     /// The size is below the minimum, in bytes.
     #[error("expected at least {}", HumanBytes(*.0))]
     BelowMinimum(u64),
-    /// The size is above the maximum, in bytes.
-    #[error("expected at most {}", HumanBytes(*.0))]
-    AboveMaximum(u64),
 }
 
 /// Parses a size: a number and a unit.
@@ -47,31 +44,9 @@ pub fn parse(text: &str) -> Result<u64, SizeError> {
 pub fn at_least(
     minimum: u64,
 ) -> impl Fn(&str) -> Result<u64, SizeError> + Clone + Send + Sync + 'static {
-    within(minimum, u64::MAX)
-}
-
-/// Returns a parser of sizes from `minimum` to `maximum` bytes.
-pub fn within(
-    minimum: u64,
-    maximum: u64,
-) -> impl Fn(&str) -> Result<u64, SizeError> + Clone + Send + Sync + 'static {
     move |text| match parse(text)? {
         bytes if bytes < minimum => Err(SizeError::BelowMinimum(minimum)),
-        bytes if bytes > maximum => Err(SizeError::AboveMaximum(maximum)),
         bytes => Ok(bytes),
-    }
-}
-
-/// Returns a parser of sizes that are zero or at least `minimum` bytes.
-pub fn zero_or_at_least(
-    minimum: u64,
-) -> impl Fn(&str) -> Result<u64, SizeError> + Clone + Send + Sync + 'static {
-    move |text| {
-        if parse(text) == Ok(0) {
-            Ok(0)
-        } else {
-            at_least(minimum)(text)
-        }
     }
 }
 

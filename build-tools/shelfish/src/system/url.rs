@@ -20,14 +20,3 @@ pub fn is_http(scheme: &str) -> bool {
         .iter()
         .any(|known| scheme.eq_ignore_ascii_case(known))
 }
-
-/// Returns a URL without its password, to distinguish the accounts of a host.
-pub fn without_password(url: &str) -> String {
-    match reqwest::Url::parse(url) {
-        Ok(mut parsed) if parsed.password().is_some() => match parsed.set_password(None) {
-            Ok(()) => parsed.to_string(),
-            Err(()) => url.to_owned(),
-        },
-        _ => url.to_owned(),
-    }
-}

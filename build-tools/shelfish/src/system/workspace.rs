@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use super::manifest::parse_manifest;
 use super::signals::{self, Cleanup};
-use super::write_failure::WriteFailure;
+use super::write_failure;
 
 /// Name of the directory.
 const NAME: &str = ".shelfish-build";
@@ -31,7 +31,7 @@ pub enum WorkspaceError {
     #[error("another build is writing to {}", .0.display())]
     Busy(PathBuf),
     /// A temporary file cannot be read or written.
-    #[error("{}", WriteFailure::of(.path, .error))]
+    #[error("{}", write_failure::of_file(.path, .error))]
     Temporary {
         /// The path of the file or its directory.
         path: PathBuf,
@@ -47,15 +47,8 @@ pub enum WorkspaceError {
         reason: NotOurs,
     },
     /// A file of the database is in the way, or the manifest cannot be read.
-    #[error("{}", described(.0))]
+    #[error("{}", write_failure::of_table(.0))]
     Write(WriteError),
-}
-
-fn described(error: &WriteError) -> String {
-    match error {
-        WriteError::Io { path, error } => WriteFailure::of(path, error).to_string(),
-        error => error.to_string(),
-    }
 }
 
 /// Reasons why a file is not a file of builds.
