@@ -1,6 +1,6 @@
 //! `shelfish parts`: a database that is built in parts, on any number of machines.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -24,19 +24,19 @@ use twox_hash::XxHash64;
 use super::build::SelectionArgs;
 use super::table_args::{FileArgs, Workers, inputs};
 use crate::build::BuildError;
-use crate::build::write::{Encoded, Join, encoded};
+use crate::build::write::{Join, encoded};
+use crate::evaluations::Counts;
 use crate::evaluations::kind::Evaluations;
 use crate::evaluations::parts::fragment::Fragment;
 use crate::evaluations::parts::lines::{self, Lines};
 use crate::evaluations::parts::{MAX_PARTS, Plan};
-use crate::evaluations::{Counts, OverLimit};
 use crate::input::lines::Chunk;
 use crate::input::{DumpKind, Dumps, Input, InputError, MAX_WINDOW_LOG};
 use crate::store::{Address, Store};
 use crate::system::ordered::ordered;
-use crate::system::output;
-use crate::system::output::named;
+use crate::system::output::{self, named};
 use crate::terminal::progress::{Progress, Work};
+use crate::terminal::report;
 use crate::terminal::shown::json;
 use crate::{BoxError, Outcome, database, publish};
 
@@ -203,17 +203,6 @@ struct CommonArgs {
     quiet: bool,
 }
 
-impl CommonArgs {
-    /// Returns a summary as JSON or as text.
-    fn summary(&self, report: &(impl Serialize + fmt::Display)) -> serde_json::Result<String> {
-        if self.json {
-            json(report)
-        } else {
-            Ok(report.to_string())
-        }
-    }
-}
-
 /// Errors of parts, in addition to those of their files.
 #[derive(Debug, thiserror::Error)]
 pub enum PartsError {
@@ -248,8 +237,8 @@ pub fn run(command: Command) -> Outcome {
     match command {
         Command::Plan(args) => plan(&args)?,
         Command::Partition(args) => partition(&args)?,
-        Command::Encode(args) => println!("{}", args.common.summary(&encode(&args)?)?),
-        Command::Seal(args) => println!("{}", args.common.summary(&seal(&args)?)?),
+        Command::Encode(args) => report::print(&encode(&args)?, args.common.json)?,
+        Command::Seal(args) => report::print(&seal(&args)?, args.common.json)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -298,7 +287,10 @@ fn parse_dumps<T: Send + 'static>(
 /// Makes and writes a plan.
 fn plan(args: &PlanArgs) -> Result<(), BoxError> {
     let selection = args.selection.selection();
-    let mut sample = Sample::default();
+    let mut sample = Sample {
+        weights: BTreeMap::new(),
+        below: Arc::new(AtomicU64::new(u64::MAX)),
+    };
     let (kind, below) = (Evaluations::new(selection.clone()), sample.below.clone());
     let parse = move |input: &Input, chunk: &Chunk, counts: &mut Counts| {
         let mut found: Vec<(u64, Vec<u8>, usize)> = Vec::new();
@@ -327,9 +319,8 @@ fn plan(args: &PlanArgs) -> Result<(), BoxError> {
             Ok(())
         },
     )?;
-    let (parts, found) = (args.parts as usize, sample.known.len());
-    let boundaries =
-        boundaries(&sample.weights(), parts).ok_or(PartsError::Few { parts, found })?;
+    let (parts, found) = (args.parts as usize, sample.weights.len());
+    let boundaries = boundaries(&sample.sorted(), parts).ok_or(PartsError::Few { parts, found })?;
     let options = WriterOptions {
         shard_bytes: args.files.shard_size,
         inline_page_bytes: args.files.inline_pages as usize,
@@ -356,48 +347,40 @@ fn plan(args: &PlanArgs) -> Result<(), BoxError> {
 
 /// Sample of the positions whose keys have the smallest hashes.
 struct Sample {
-    hashes: BTreeSet<(u64, Vec<u8>)>,
-    /// Weight of each position by its key.
-    known: BTreeMap<Vec<u8>, usize>,
+    /// Weight of each position by its hash and key.
+    weights: BTreeMap<(u64, Vec<u8>), usize>,
     /// Upper bound of the hashes of the sample, once the sample is full.
     below: Arc<AtomicU64>,
 }
 
-impl Default for Sample {
-    fn default() -> Sample {
-        Sample {
-            hashes: BTreeSet::new(),
-            known: BTreeMap::new(),
-            below: Arc::new(AtomicU64::new(u64::MAX)),
-        }
-    }
-}
-
 impl Sample {
     fn add(&mut self, hash: u64, key: Vec<u8>, weight: usize) {
-        self.hashes.insert((hash, key.clone()));
-        let known = self.known.entry(key).or_default();
+        let known = self.weights.entry((hash, key)).or_default();
         *known = weight.max(*known);
-        while self.hashes.len() > SAMPLE {
-            if let Some((hash, key)) = self.hashes.pop_last() {
-                self.known.remove(&key);
-                // A late hash may exceed the bound by far.
-                self.below.fetch_min(hash, Relaxed);
-            }
+        while self.weights.len() > SAMPLE
+            && let Some(((hash, _), _)) = self.weights.pop_last()
+        {
+            // A late hash may exceed the bound by far.
+            self.below.fetch_min(hash, Relaxed);
         }
     }
 
     /// Estimates the number of positions, assuming that the hashes are evenly distributed.
     fn positions(&self) -> u64 {
         match self.below.load(Relaxed) {
-            u64::MAX => self.known.len() as u64,
-            below => (self.known.len() as f64 / (below as f64 / u64::MAX as f64)) as u64,
+            u64::MAX => self.weights.len() as u64,
+            below => (self.weights.len() as f64 / (below as f64 / u64::MAX as f64)) as u64,
         }
     }
 
-    fn weights(&self) -> Vec<(&[u8], usize)> {
-        let weights = self.known.iter();
-        weights.map(|(key, weight)| (&key[..], *weight)).collect()
+    /// Returns the weights by key.
+    fn sorted(&self) -> Vec<(&[u8], usize)> {
+        let weights = self.weights.iter();
+        let mut sorted: Vec<_> = weights
+            .map(|((_, key), weight)| (&key[..], *weight))
+            .collect();
+        sorted.sort_unstable();
+        sorted
     }
 }
 
@@ -442,15 +425,12 @@ impl FromStr for Share {
     type Err = PartsError;
 
     fn from_str(text: &str) -> Result<Share, PartsError> {
-        let parse = || {
-            let (n, of) = text.split_once('/')?;
-            Some(Share {
-                n: n.parse().ok()?,
-                of: of.parse().ok()?,
-            })
-        };
-        let share = parse().filter(|share| share.n < share.of);
-        share.ok_or_else(|| PartsError::Share(text.to_owned()))
+        let numbers = text.split_once('/');
+        numbers
+            .and_then(|(n, of)| Some((n.parse().ok()?, of.parse().ok()?)))
+            .filter(|(n, of)| n < of)
+            .map(|(n, of)| Share { n, of })
+            .ok_or_else(|| PartsError::Share(text.to_owned()))
     }
 }
 
@@ -511,10 +491,9 @@ struct EncodedPart {
     /// Number of lines read.
     lines: u64,
     positions: u64,
-    shards: u64,
+    shards: usize,
     /// Size of the shards in bytes.
     bytes: u64,
-    over_limit: OverLimit,
     seconds: f64,
 }
 
@@ -523,7 +502,7 @@ impl fmt::Display for EncodedPart {
         let [lines, positions] = [self.lines, self.positions].map(HumanCount);
         let (part, shards, bytes, seconds) =
             (self.part, self.shards, HumanBytes(self.bytes), self.seconds);
-        write!(
+        writeln!(
             f,
             "part {part}: {positions} positions of {lines} lines, {shards} files, {bytes}, {seconds:.1} s"
         )
@@ -566,35 +545,23 @@ fn encode(args: &EncodeArgs) -> Result<EncodedPart, BoxError> {
     let join = Join::of(kind, Box::new(lines));
     let scratch = target.scratch.path();
     let mut writer = TableWriter::<PositionEval>::create(scratch, scratch, plan.writer_options());
-    let mut over_limit = OverLimit::default();
     if part > 0 {
         writer.begin_part(&keys.from)?;
     }
-    let (blocks, left_out) = encoded(join, &[], args.workers.count());
+    let (blocks, _) = encoded(join, &[], args.workers.count());
     for block in blocks {
-        let Encoded {
-            block,
-            over_limit: more,
-            ..
-        } = block?;
-        over_limit += more;
+        let block = block?.block;
         writer.append(&block)?;
         positions.fetch_add(block.positions, Relaxed);
     }
     drop(progress);
     let mut table = writer.finish_part()?;
-    let inline: usize = table
-        .shards
-        .iter()
-        .map(|shard| shard.inline_pages.len())
-        .sum();
-    if inline > plan.inline_page_bytes {
-        table
-            .shards
-            .iter_mut()
-            .for_each(|shard| shard.inline_pages.clear());
+    let inline = table.shards.iter().map(|shard| shard.inline_pages.len());
+    if inline.sum::<usize>() > plan.inline_page_bytes {
+        let shards = table.shards.iter_mut();
+        shards.for_each(|shard| shard.inline_pages.clear());
     }
-    let fragment = Fragment::new(&plan, part, table, over_limit, left_out.load(Relaxed));
+    let fragment = Fragment::new(&plan, part, table);
     let shards = &fragment.table.shards;
     let names: Vec<&str> = shards.iter().map(|shard| shard.file.as_str()).collect();
     target.put(&names, &plan.fragment_name(part), &fragment.to_bytes()?)?;
@@ -602,9 +569,8 @@ fn encode(args: &EncodeArgs) -> Result<EncodedPart, BoxError> {
         part,
         lines: lines_read.load(Relaxed),
         positions: fragment.table.positions,
-        shards: shards.len() as u64,
+        shards: shards.len(),
         bytes: shards.iter().map(|shard| shard.bytes).sum(),
-        over_limit,
         seconds: start.elapsed().as_secs_f64(),
     })
 }
@@ -682,7 +648,6 @@ struct Sealed {
     /// Size of the files in bytes.
     bytes: u64,
     parts: usize,
-    over_limit: OverLimit,
 }
 
 impl fmt::Display for Sealed {
@@ -694,7 +659,7 @@ impl fmt::Display for Sealed {
             ..
         } = self;
         let (positions, bytes) = (HumanCount(self.positions), HumanBytes(self.bytes));
-        write!(
+        writeln!(
             f,
             "{manifest}: {positions} positions of {parts} parts, {bytes}, {integrity}"
         )
@@ -767,10 +732,6 @@ async fn write_manifest(store: &Store, plan: &Plan) -> Result<Sealed, BoxError> 
         wrong.truncate(NAMED);
         return Err(wrong.join("; ").into());
     }
-    let mut over_limit = OverLimit::default();
-    fragments
-        .iter()
-        .for_each(|fragment| over_limit += fragment.over_limit);
     let tables = fragments.into_iter().map(|fragment| fragment.table);
     let manifest = Part::join::<PositionEval>(tables, &plan.writer_options())?;
     let bytes = manifest.to_bytes::<PositionEval>()?;
@@ -781,7 +742,6 @@ async fn write_manifest(store: &Store, plan: &Plan) -> Result<Sealed, BoxError> 
         positions: manifest.positions,
         bytes: manifest.bytes(),
         parts: plan.parts(),
-        over_limit,
     })
 }
 

@@ -5,7 +5,6 @@ use shelfish::table::Part;
 use twox_hash::XxHash64;
 
 use super::Plan;
-use crate::evaluations::OverLimit;
 
 /// Format of fragments.
 const FORMAT: &str = "shelfish-fragment-1";
@@ -19,10 +18,6 @@ pub struct Fragment {
     plan: String,
     /// Number of the part.
     part: usize,
-    /// Counts of data that exceeded limits of the format.
-    pub over_limit: OverLimit,
-    /// Number of positions that the selection left out.
-    pub left_out: u64,
     /// Shards of the part.
     pub table: Part,
 }
@@ -74,19 +69,11 @@ pub enum FragmentError {
 
 impl Fragment {
     /// Creates the fragment of a part.
-    pub fn new(
-        plan: &Plan,
-        part: usize,
-        table: Part,
-        over_limit: OverLimit,
-        left_out: u64,
-    ) -> Fragment {
+    pub fn new(plan: &Plan, part: usize, table: Part) -> Fragment {
         Fragment {
             format: FORMAT.to_owned(),
             plan: plan.id().to_owned(),
             part,
-            over_limit,
-            left_out,
             table,
         }
     }
@@ -124,20 +111,11 @@ impl Fragment {
             });
         }
         let keys = plan.keys_of(part);
-        let pages = || {
-            fragment
-                .table
-                .shards
-                .iter()
-                .flat_map(|shard| &shard.pages)
-                .map(|page| &page.separator)
-        };
-        let begins = pages()
-            .next()
-            .is_none_or(|separator| *separator == keys.from);
-        if !begins
-            || !pages().all(|separator| keys.contains(separator))
-            || !pages().is_sorted_by(|a, b| a < b)
+        let pages = fragment.table.shards.iter().flat_map(|shard| &shard.pages);
+        let separators: Vec<_> = pages.map(|page| &page.separator).collect();
+        if separators.first().is_some_and(|first| **first != keys.from)
+            || !separators.iter().all(|separator| keys.contains(separator))
+            || !separators.is_sorted_by(|a, b| a < b)
         {
             return Err(FragmentError::Keys);
         }
@@ -180,7 +158,7 @@ mod tests {
             let pages = serde_json::to_string(&pages.iter().map(|key| page(key, 7)).collect::<Vec<_>>())?;
             let table = format!(r#"{{"shards":[{{"file":"a.silo","bytes":77,"positions":9,"pages":{pages}}}],
                 "positions":9,"totals":[9,9]}}"#);
-            let fragment = Fragment::new(&plan, part, serde_json::from_str(&table)?, OverLimit::default(), 0);
+            let fragment = Fragment::new(&plan, part, serde_json::from_str(&table)?);
             let bytes = fragment.to_bytes()?;
             match Fragment::parse(&bytes, &plan, part) {
                 Ok(found) => prop_assert_eq!(is_right.then_some(fragment), Some(found)),
@@ -221,7 +199,7 @@ mod tests {
             positions: 9,
             totals: vec![9, 9],
         };
-        let fragment = Fragment::new(&plan, 1, table, OverLimit::default(), 0);
+        let fragment = Fragment::new(&plan, 1, table);
         let bytes = fragment.to_bytes().unwrap_or_default();
         assert_eq!(
             Fragment::parse(&bytes, &plan, 1).ok().as_ref(),
