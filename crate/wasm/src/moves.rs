@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::Serialize;
-use shelfish::played::{Bucket, Bucketing, Details, GameId, GameRef, Played, PlayedMove, Results};
+use shelfish::played::{Bucket, Bucketing, GameId, GameRef, Played, PlayedMove, Ratings, Results};
 use shelfish::position::{Position, uci};
 use shelfish::reader::ReadError;
 use shelfish::shakmaty::san::SanPlus;
@@ -77,15 +77,13 @@ pub fn encode(
             played = played.of_buckets(|n| chosen.contains(&n));
         }
         let results = played.results().unwrap_or_default();
-        let ratings = Details {
-            buckets: played.buckets(),
-            games: Vec::new(),
-        };
+        let ended = &played.ended_details;
         games = Games {
-            average_rating: ratings.ratings().average(),
+            average_rating: average_rating(&played.buckets()),
             ended: Some(Box::new(Games::of(
                 played.ended,
-                &played.ended_details,
+                &ended.buckets,
+                &ended.games,
                 style,
             ))),
             moves: Some(moves(&played, results.games() as f64, style)),
@@ -94,14 +92,7 @@ pub fn encode(
             } else {
                 Vec::new()
             },
-            ..Games::of(
-                results,
-                &Details {
-                    buckets,
-                    games: Vec::new(),
-                },
-                style,
-            )
+            ..Games::of(results, &buckets, &[], style)
         };
     }
     games.fen = Some(position.to_string());
@@ -206,36 +197,30 @@ impl Games {
             draws,
             black,
         }: Results,
-        details: &Details,
+        buckets: &[Bucket],
+        games: &[GameRef],
         style: &Style,
     ) -> Games {
+        let bucket =
+            |bucket: &Bucket| Games::of(bucket.results, core::slice::from_ref(bucket), &[], style);
         // A single bucket equals the total.
-        let buckets = if details.buckets.len() < 2 {
-            &[][..]
-        } else {
-            &details.buckets
-        };
-        let bucket = |bucket: &Bucket| {
-            let details = Details {
-                buckets: vec![*bucket],
-                games: Vec::new(),
-            };
-            Games::of(bucket.results, &details, style)
-        };
+        let several = buckets.iter().filter(|_| buckets.len() > 1);
         Games {
             white: white as f64,
             draws: draws as f64,
             black: black as f64,
-            average_rating: details.ratings().average(),
-            buckets: buckets.iter().map(bucket).collect(),
-            games: details
-                .games
-                .iter()
-                .map(|game| Game::of(*game, style))
-                .collect(),
+            average_rating: average_rating(buckets),
+            buckets: several.map(bucket).collect(),
+            games: games.iter().map(|game| Game::of(*game, style)).collect(),
             ..Games::default()
         }
     }
+}
+
+/// Returns the mean of the ratings of all games.
+fn average_rating(buckets: &[Bucket]) -> Option<f64> {
+    let sum = |sum: Ratings, bucket: &Bucket| sum.and(bucket.ratings);
+    buckets.iter().fold(Ratings::default(), sum).average()
 }
 
 impl Game {
@@ -284,7 +269,7 @@ fn moves(played: &Played, all: f64, style: &Style) -> Vec<Games> {
             fen: Some(Position::from_chess(&chess).to_string()),
             share: Some(results.games() as f64 / all),
             score: Some(score),
-            ..Games::of(*results, details, style)
+            ..Games::of(*results, &details.buckets, &details.games, style)
         }
     };
     played.moves.iter().map(encode).collect()
