@@ -28,7 +28,6 @@ pub mod column {
     pub const SHARED_FIRST: usize = 26;
     pub const SHARED_NEXT: usize = 27;
     pub const SOURCE: usize = 28;
-    pub const LENGTH_SHALLOW: usize = 29;
     pub const LENGTH_DEEP: usize = 30;
     pub const RANK: usize = 31;
     pub const WIDE: usize = 32;
