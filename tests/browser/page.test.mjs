@@ -192,6 +192,7 @@ test("an illegal typed move is reported at its field, and after a legal move the
   await reads(page, "move-error", /Nf6 is not legal/);
   await at(page, "move-input").fill("e4");
   await page.keyboard.press("Enter");
+  await equals(() => current(page), "e4");
   assert.equal(await at(page, "move-error").textContent(), "");
   await page.keyboard.press("ArrowLeft");
   await page.locator("#moves [aria-current][data-testid=start]").waitFor();
