@@ -722,6 +722,8 @@ pub fn manifests() -> Vec<(&'static str, Vec<u8>)> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use shelfish::table::{Block, Chunk, KeyRange, TableError};
 
     use super::*;
@@ -736,7 +738,9 @@ mod tests {
                 range: 0..block.len() as u64,
                 keys: KeyRange::all(),
             };
+            let begin = Instant::now();
             let found = Block::<R>::open(&block, &at).and_then(|block| block.find(&position(fen)));
+            println!("{:8.1} ms  {name}", begin.elapsed().as_secs_f64() * 1e3);
             let is_expected = match attack.outcome {
                 Outcome::Answer => matches!(found, Ok(Some(_))),
                 Outcome::Refused => matches!(found, Err(TableError::Chunk { .. })),
