@@ -3,13 +3,10 @@
 //! The model is a softmax over the legal moves, fitted with Adagrad. This module stands among the modules of the library, so that
 //! the fitted model is the model that the library uses.
 
-use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Context as _, Result};
 use shakmaty::{Chess, Move, Position as _};
-use shelfish_cli::evaluations::record::parse;
-use shelfish_cli::input::{Dump, Input};
 
 use super::board::RelativeBoard;
 use super::context::PositionContext;
@@ -18,6 +15,7 @@ use super::history::History;
 use super::line::{COLUMNS, LineColumns, LineInfo, RANK, WIDE, encode};
 use super::prefix::LinePrefix;
 use super::tree::Tree;
+use crate::dump;
 
 /// Options of `lab fit-moves`.
 #[derive(clap::Args)]
@@ -44,7 +42,7 @@ pub fn run(args: &Args) -> Result<()> {
         let max = max
             .parse()
             .with_context(|| format!("expected a number after @ in \"{source}\""))?;
-        let halves = read(Path::new(path), max).with_context(|| path.to_owned())?;
+        let halves = read(Path::new(path), max)?;
         fitted.extend(halves.0);
         held_out.push((path, halves.1));
     }
@@ -74,13 +72,8 @@ const RUN: usize = 1000;
 /// Reads records and splits them into two halves. Runs of neighbouring lines alternate between the halves.
 fn read(path: &Path, max: usize) -> Result<(Vec<Record>, Vec<Record>)> {
     let mut halves = (Vec::new(), Vec::new());
-    let text = BufReader::new(Dump::text_of(&Input::File(path.to_owned()))?);
-    for (number, line) in text.lines().enumerate().take(max) {
-        let mut parsed =
-            parse(line?.as_bytes()).map_err(|reject| anyhow!("line {}: {reject}", number + 1))?;
-        parsed
-            .evaluations
-            .sort_by_key(|e| std::cmp::Reverse((e.depth, e.pvs.len(), e.knodes)));
+    for (number, record) in dump::records(path)?.enumerate().take(max) {
+        let parsed = record?;
         let mut lines = Vec::new();
         for evaluation in parsed.evaluations {
             for (i, pv) in evaluation.pvs.into_iter().enumerate() {

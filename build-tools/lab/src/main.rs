@@ -1,6 +1,7 @@
 //! `lab`: matches of engines, judgments against a reference engine, and the fits of the move model and the network.
 
 mod bench;
+mod dump;
 mod game;
 mod judgments;
 mod matches;

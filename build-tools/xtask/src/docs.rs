@@ -10,8 +10,7 @@ use anyhow::Result;
 use crate::{
     deployed, npm,
     shell::{build_for_tests, call, cargo, command, programs, relative, root, say, target_dir},
-    stamp::Stamp,
-    tools,
+    stamp, tools,
 };
 
 /// Options of `cargo xtask docs`.
@@ -112,12 +111,10 @@ pub fn pages(base: Option<&str>, crates: bool) -> Result<PathBuf> {
         .collect();
     inputs.sort();
     inputs.push(options);
-    let stamp = Stamp::new("docs", &out, &inputs)?;
-    if !(stamp.fresh() && out.join("index.html").is_file()) {
+    stamp::make(&out, &inputs, || {
         let docs = base.map(|base| format!("{base}docs/"));
-        deployed::replace(&out, |folder| write(folder, "../", docs.as_deref(), crates))?;
-        stamp.set()?;
-    }
+        deployed::replace(&out, |folder| write(folder, "../", docs.as_deref(), crates))
+    })?;
     Ok(out)
 }
 

@@ -14,48 +14,23 @@ use crate::shell::{relative, target_dir};
 /// Directories with outputs of steps.
 const PRODUCTS: [&str; 5] = ["node_modules", "dist", "pkg", "target", ".git"];
 
-/// The hash of a step's inputs, and the file with the hash of its last run.
-pub struct Stamp {
-    file: PathBuf,
-    hash: String,
-}
-
-impl Stamp {
-    /// Returns the stamp of the step `name` that makes `product` from these files and directories.
-    pub fn new(name: &str, product: &Path, inputs: &[PathBuf]) -> Result<Stamp> {
-        let mut hasher = DefaultHasher::new();
-        for input in inputs {
-            hash(input, &mut hasher)
-                .with_context(|| format!("{} could not be read", input.display()))?;
-        }
-        let label = relative(product).replace(|c: char| !c.is_alphanumeric(), "-");
-        let file = target_dir().join("stamps").join(format!("{name}{label}"));
-        Ok(Stamp {
-            file,
-            hash: format!("{:016x}", hasher.finish()),
-        })
-    }
-
-    /// Returns whether the step has run for the same inputs.
-    pub fn fresh(&self) -> bool {
-        fs::read_to_string(&self.file).is_ok_and(|hash| hash == self.hash)
-    }
-
-    /// Stores that the step has run.
-    pub fn set(&self) -> Result<()> {
-        fs::create_dir_all(target_dir().join("stamps"))?;
-        Ok(fs::write(&self.file, &self.hash)?)
-    }
-}
-
 /// Makes a product from these files and directories, unless it exists and was made from the same inputs.
 pub fn make(product: &Path, inputs: &[PathBuf], run: impl FnOnce() -> Result<()>) -> Result<()> {
-    let stamp = Stamp::new("", product, inputs)?;
-    if stamp.fresh() && product.exists() {
+    let mut hasher = DefaultHasher::new();
+    for input in inputs {
+        hash(input, &mut hasher)
+            .with_context(|| format!("{} could not be read", input.display()))?;
+    }
+    let hash = format!("{:016x}", hasher.finish());
+    let label = relative(product).replace(|c: char| !c.is_alphanumeric(), "-");
+    let stamps = target_dir().join("stamps");
+    let stamp = stamps.join(label);
+    if product.exists() && fs::read_to_string(&stamp).is_ok_and(|made| made == hash) {
         return Ok(());
     }
     run()?;
-    stamp.set()
+    fs::create_dir_all(stamps)?;
+    Ok(fs::write(stamp, hash)?)
 }
 
 fn hash(path: &Path, hasher: &mut DefaultHasher) -> std::io::Result<()> {

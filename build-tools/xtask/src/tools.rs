@@ -15,8 +15,8 @@ use std::{
 use anyhow::{Context, Result, anyhow, bail};
 
 use crate::{
-    shell::{call, cargo, command, npm, output, root, say, target_dir, which},
-    stamp::Stamp,
+    shell::{call, cargo, command, npm, output, relative, root, say, target_dir, which},
+    stamp,
 };
 
 const WASM_TARGET: &str = "wasm32-unknown-unknown";
@@ -106,20 +106,18 @@ pub fn npm_ci(directory: &str) -> Result<()> {
     node()?;
     let _alone = INSTALLING.lock();
     let directory = root().join(directory);
-    let stamp = Stamp::new("npm", &directory, &[directory.join("package-lock.json")])?;
-    if stamp.fresh() && directory.join("node_modules").is_dir() {
-        return Ok(());
-    }
-    say(format!(
-        "Installing the npm packages of {}",
-        crate::shell::relative(&directory)
-    ));
-    call(
-        npm()
-            .args(["ci", "--no-audit", "--no-fund"])
-            .current_dir(&directory),
-    )?;
-    stamp.set()
+    let lock = directory.join("package-lock.json");
+    stamp::make(&directory.join("node_modules"), &[lock], || {
+        say(format!(
+            "Installing the npm packages of {}",
+            relative(&directory)
+        ));
+        call(
+            npm()
+                .args(["ci", "--no-audit", "--no-fund"])
+                .current_dir(&directory),
+        )
+    })
 }
 
 /// Prints a remark if a tool of some tests cannot be installed.
@@ -160,23 +158,21 @@ pub fn python(name: &str) -> Result<PathBuf> {
         root().join("tests").join(name).join("requirements.txt"),
     );
     let bin = home.join(if cfg!(windows) { "Scripts" } else { "bin" });
-    let stamp = Stamp::new("pip", &home, std::slice::from_ref(&wanted))?;
-    if stamp.fresh() && bin.is_dir() {
-        return Ok(bin);
-    }
-    say(format!(
-        "Installing the Python packages of {}",
-        crate::shell::relative(&wanted)
-    ));
-    let python = which(["python3", "python"]).ok_or_else(|| anyhow!("Python was not found"))?;
-    call(command(python).args(["-m", "venv"]).arg(&home))
-        .context("Python cannot create a virtual environment; on Debian, install python3-venv")?;
-    call(
-        command(bin.join("python"))
-            .args(["-m", "pip", "install", "--quiet", "--requirement"])
-            .arg(&wanted),
-    )?;
-    stamp.set()?;
+    stamp::make(&bin, std::slice::from_ref(&wanted), || {
+        say(format!(
+            "Installing the Python packages of {}",
+            relative(&wanted)
+        ));
+        let python = which(["python3", "python"]).context("Python was not found")?;
+        call(command(python).args(["-m", "venv"]).arg(&home)).context(
+            "Python cannot create a virtual environment; on Debian, install python3-venv",
+        )?;
+        call(
+            command(bin.join("python"))
+                .args(["-m", "pip", "install", "--quiet", "--requirement"])
+                .arg(&wanted),
+        )
+    })?;
     Ok(bin)
 }
 
@@ -269,7 +265,7 @@ fn installed(package: &str, program: &str, version: &str, options: &[&str]) -> R
     }
     say(format!(
         "Installing {package} {version} under {} (once, a minute or two)",
-        crate::shell::relative(&tools())
+        relative(&tools())
     ));
     let install = |lock: &[&str]| {
         call(

@@ -1,64 +1,43 @@
-//! Samples from evaluation databases, and from games of Stockfish against itself.
+//! Samples from dumps of evaluations, and from games of Stockfish against itself.
 
 use std::{
     io::{BufRead, BufReader},
     path::Path,
-    sync::Arc,
 };
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use shakmaty::{KnownOutcome, Move, Role};
-use shelfish::{
-    eval::{PositionEval, Score},
-    table::{Block, TableError},
-};
-use shelfish_cli::database::{self, scan::Scan};
-use shelfish_cli::system::ordered::ordered;
+use shelfish::eval::{Pv, Score};
 use shelfish_engine::Position;
 
 use super::sample::Sample;
+use crate::dump;
 
-/// Inverse of the share of games, and of pawn structures of databases, that are held out. Neighbouring positions of a game mostly
-/// share their pawn structure, and a database contains no games.
+/// Inverse of the share of games, and of pawn structures of evaluations, that are held out. Neighbouring positions of a game
+/// mostly share their pawn structure, and a dump contains no games.
 const HELD_OUT: u64 = 20;
 /// Score of a mate.
 const MATE: i32 = 3_000;
 
-/// Reads the samples of a database, which is a directory or a URL.
-pub fn read_database(name: &str, samples: &mut Vec<Sample>) -> Result<()> {
-    let place = database::Args::of(name).source()?;
-    let manifest = database::wait(database::manifest::<PositionEval>(&place))??;
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let open = |block: Result<database::scan::RawBlock, _>| -> Result<Vec<Sample>> {
-        let block = block.map_err(|error: database::scan::ScanError| anyhow!("{error}"))?;
-        let evals = Block::open(&block.bytes, &block.at)?
-            .records()
-            .collect::<Result<Vec<PositionEval>, TableError>>()?;
-        Ok(evals.iter().filter_map(sample).collect())
-    };
-    for block in ordered(Scan::new(place, Arc::new(manifest))?, threads, open) {
-        samples.extend(block?);
+/// Reads the samples of a dump of evaluations: the deepest evaluation of each position, if its best move is quiet.
+pub fn read_evaluations(path: &Path, samples: &mut Vec<Sample>) -> Result<()> {
+    for record in dump::records(path)? {
+        let record = record?;
+        let best = record.evaluations.first().and_then(|best| best.pvs.first());
+        let Some(Pv { score, line }) = best else {
+            continue;
+        };
+        let position = Position::new(record.position.chess().clone());
+        let score = match *score {
+            Score::Cp(cp) => cp,
+            Score::Mate(moves) => MATE * moves.signum(),
+        };
+        let held_out = position.pawn_key().is_multiple_of(HELD_OUT);
+        if line.first().is_some_and(|m| is_quiet(&position, *m)) {
+            samples.extend(Sample::new(&position, score, None, held_out));
+        }
     }
     Ok(())
-}
-
-/// Returns the deepest evaluation of a position if its best move is quiet.
-fn sample(eval: &PositionEval) -> Option<Sample> {
-    let pv = eval.best()?.pvs.first()?;
-    let position = Position::new(eval.position.chess().clone());
-    if !is_quiet(&position, *pv.line.first()?) {
-        return None;
-    }
-    let score = match pv.score {
-        Score::Cp(cp) => cp,
-        Score::Mate(moves) => MATE * moves.signum(),
-    };
-    Sample::new(
-        &position,
-        score,
-        None,
-        position.pawn_key().is_multiple_of(HELD_OUT),
-    )
 }
 
 /// Reads the samples of a file of games.

@@ -9,16 +9,15 @@ mod training;
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Command,
     thread,
 };
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, bail};
 use sha2::{Digest, Sha256};
 use shelfish::digits::hex;
 use shelfish_cli::uci::Setup;
 
-use crate::{root, shelfish, stockfish};
+use crate::{root, stockfish};
 
 /// The network of the repository.
 const NETWORK: &str = "crate/engine/network.bin";
@@ -42,12 +41,12 @@ const GAMES: &str = "ed5a53d309b52e32ff5b1a9398b5234c6b49faa73f8fb2c91d08a208470
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
-  lab train-net                        # train the network of the repository again, and compare
-  lab train-net --write                # replace the network of the repository
-  lab train-net /data/lichess-evals    # train on this database instead of the evaluations, and on the games")]
+  lab train-net                          # train the network of the repository again, and compare
+  lab train-net --write                  # replace the network of the repository
+  lab train-net lichess_db_eval.jsonl.zst    # train on this dump instead of the evaluations, and on the games")]
 pub struct Args {
-    /// Databases to learn from, folders or URLs, instead of the evaluations that the network was trained on
-    databases: Vec<String>,
+    /// Dumps to learn from instead of the evaluations that the network was trained on
+    evals: Vec<PathBuf>,
     /// Replace the network of the repository
     #[arg(long)]
     write: bool,
@@ -57,17 +56,14 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<()> {
     let home = root().join("target/train-net");
     fs::create_dir_all(&home)?;
-    let databases = match args.databases.is_empty() {
-        true => EVALS
-            .iter()
-            .map(|evals| database(&root().join(evals), &home))
-            .collect::<Result<_>>()?,
-        false => args.databases.clone(),
-    };
     let games = games(&home)?;
     let mut samples = Vec::new();
-    for name in &databases {
-        data::read_database(name, &mut samples)?;
+    let evals: Vec<PathBuf> = match args.evals.is_empty() {
+        true => EVALS.iter().map(|evals| root().join(evals)).collect(),
+        false => args.evals.clone(),
+    };
+    for path in &evals {
+        data::read_evaluations(path, &mut samples)?;
     }
     for path in &games {
         data::read_games(path, &mut samples)?;
@@ -88,28 +84,6 @@ pub fn run(args: &Args) -> Result<()> {
         );
     }
     Ok(())
-}
-
-/// Builds the database of a file of evaluations once.
-fn database(evals: &Path, home: &Path) -> Result<String> {
-    ensure!(
-        evals.is_file(),
-        "{} does not exist: name databases to learn from",
-        evals.display()
-    );
-    let name = evals.file_name().unwrap_or_default().to_string_lossy();
-    let database = home.join(name.split('.').next().unwrap_or_default());
-    if !database.join("manifest.json").is_file() {
-        let mut build = Command::new(shelfish()?);
-        let status = build
-            .arg("build")
-            .arg(evals)
-            .arg("-o")
-            .arg(&database)
-            .status()?;
-        ensure!(status.success(), "shelfish build: {status}");
-    }
-    Ok(database.display().to_string())
 }
 
 /// Plays the files of games that do not exist yet. Returns the paths of all files.

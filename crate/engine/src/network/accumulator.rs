@@ -141,32 +141,24 @@ fn update(
         *after = *before;
         return;
     };
-    // One pass for each kind of move, so that the sums are read and written once.
-    match (other_removed.map(weights), other_added.map(weights)) {
-        (None, None) => {
-            for i in 0..HIDDEN {
-                after[i] = before[i].wrapping_add(added[i]).wrapping_sub(removed[i]);
-            }
+    let (other_removed, other_added) = (other_removed.map(weights), other_added.map(weights));
+    // One pass, so that the sums are read and written once.
+    if other_removed.or(other_added).is_none() {
+        for i in 0..HIDDEN {
+            after[i] = before[i].wrapping_add(added[i]).wrapping_sub(removed[i]);
         }
-        (Some(other), None) => {
-            for i in 0..HIDDEN {
-                after[i] = before[i]
-                    .wrapping_add(added[i])
-                    .wrapping_sub(removed[i])
-                    .wrapping_sub(other[i]);
-            }
-        }
-        (other_removed, other_added) => {
-            for i in 0..HIDDEN {
-                after[i] = before[i].wrapping_add(added[i]).wrapping_sub(removed[i]);
-            }
-            if let Some(other) = other_removed {
-                subtract(after, other);
-            }
-            if let Some(other) = other_added {
-                add(after, other);
-            }
-        }
+        return;
+    }
+    let (other_removed, other_added) = (
+        other_removed.unwrap_or(&[0; HIDDEN]),
+        other_added.unwrap_or(&[0; HIDDEN]),
+    );
+    for i in 0..HIDDEN {
+        after[i] = before[i]
+            .wrapping_add(added[i])
+            .wrapping_sub(removed[i])
+            .wrapping_sub(other_removed[i])
+            .wrapping_add(other_added[i]);
     }
 }
 
@@ -179,25 +171,13 @@ fn fresh(network: &Network, position: &Position, color: Color) -> [i16; HIDDEN] 
     let perspective = Perspective::on(board, color);
     let mut sums = network.biases;
     for (square, piece) in board {
-        add(
-            &mut sums,
-            &network.inputs[perspective.input(piece.color, piece.role, square)],
-        );
+        let weights = &network.inputs[perspective.input(piece.color, piece.role, square)];
+        // The weights are bytes and a board has 64 squares, so that no sum overflows.
+        for (sum, weight) in sums.iter_mut().zip(weights) {
+            *sum = sum.wrapping_add(*weight);
+        }
     }
     sums
-}
-
-/// Adds weights. The weights are bytes and a board has 64 squares, so that no sum overflows.
-fn add(sums: &mut [i16; HIDDEN], weights: &[i16; HIDDEN]) {
-    sums.iter_mut()
-        .zip(weights)
-        .for_each(|(sum, weight)| *sum = sum.wrapping_add(*weight));
-}
-
-fn subtract(sums: &mut [i16; HIDDEN], weights: &[i16; HIDDEN]) {
-    sums.iter_mut()
-        .zip(weights)
-        .for_each(|(sum, weight)| *sum = sum.wrapping_sub(*weight));
 }
 
 #[cfg(test)]
