@@ -23,9 +23,7 @@ const REPOSITORY = "https://github.com/shelfish/shelfish";
 const { values: options } = parseArgs({
   options: {
     /** Folder of the site, which is replaced. */
-    out: { type: "string", default: join(ROOT, "target/docs-site") },
-    /** Address of the board: absolute, or relative to the site. */
-    demo: { type: "string", default: "../" },
+    out: { type: "string", default: join(ROOT, "target/docs-pages") },
     /** Address of the site. */
     base: { type: "string" },
     /** Folder with the output of rustdoc. */
@@ -88,7 +86,7 @@ const CRATES = {
 };
 
 const work = mkdtempSync(join(tmpdir(), "shelfish-docs-"));
-const board = options.demo;
+const board = "../";
 
 /** Returns the target of a link of a document: another page, a page of the board, the documentation of a crate, or a file on GitHub. */
 function resolved(/** @type {string} */ source, /** @type {string} */ href) {

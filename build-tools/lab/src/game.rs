@@ -192,8 +192,7 @@ fn key(position: &Chess) -> u64 {
     key
 }
 
-/// Reads one opening per line: a FEN, or PGN moves in the last of several columns, as in the list of Lichess
-/// (`eco\tname\tpgn`). Skips openings that end the game, such as the fool's mate.
+/// Reads one opening per line: PGN moves in the last of several columns, as in the list of Lichess (`eco\tname\tpgn`). Skips openings that end the game, such as the fool's mate.
 pub fn openings(text: &str) -> Result<Vec<Game>> {
     let mut games = Vec::new();
     for (index, line) in text.lines().enumerate() {
@@ -209,9 +208,6 @@ pub fn openings(text: &str) -> Result<Vec<Game>> {
 }
 
 fn opening(line: &str) -> Result<Game> {
-    if line.contains('/') && !line.contains('\t') {
-        return Game::from_fen(line.trim());
-    }
     let moves = line.rsplit('\t').next().unwrap_or(line);
     let read = pgn::read_main_line(moves, 1);
     if let Some(error) = read.error {
@@ -282,18 +278,11 @@ mod tests {
     }
 
     #[test]
-    fn openings_are_moves_or_positions_and_do_not_end_the_game() {
-        let text = "eco\tname\tpgn\nB20\tSicilian Defense\t1. e4 c5\nA00\tFool's Mate\t1. f3 e5 2. g4 Qh4#\n\n\
-            8/8/8/4k3/8/8/1R6/4K3 w - - 0 1\n";
+    fn openings_are_moves_and_do_not_end_the_game() {
+        let text = "eco\tname\tpgn\nB20\tSicilian Defense\t1. e4 c5\nA00\tFool's Mate\t1. f3 e5 2. g4 Qh4#\n\n";
         let games = openings(text).unwrap();
         let found: Vec<String> = games.iter().map(Game::uci).collect();
-        assert_eq!(
-            found,
-            [
-                "startpos moves e2e4 c7c5",
-                "fen 8/8/8/4k3/8/8/1R6/4K3 w - - 0 1"
-            ]
-        );
+        assert_eq!(found, ["startpos moves e2e4 c7c5"]);
         let error = openings("A00\tAmar\t1. Nh3\nA00\tNone\t1. e5")
             .err()
             .unwrap();

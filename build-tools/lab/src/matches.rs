@@ -42,7 +42,7 @@ pub struct Args {
 /// Rules of a match.
 #[derive(Clone, clap::Args)]
 pub struct Rules {
-    /// Files of openings: FENs, or lines in the format of Lichess' chess-openings
+    /// Files of openings in the format of Lichess' chess-openings
     #[arg(long, required = true, num_args = 1..)]
     pub openings: Vec<PathBuf>,
     /// Leave out openings with fewer plies

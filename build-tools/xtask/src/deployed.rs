@@ -1,6 +1,6 @@
 //! Folders to deploy and their addresses.
 
-use std::{fs, path::Path};
+use std::{fs, net::TcpListener, path::Path};
 
 use anyhow::{Context, Result, bail};
 
@@ -26,8 +26,11 @@ pub fn may_replace(out: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Serves a site on this machine, by the program shelfish, which has been built.
-pub fn serve(site: &Path, port: u16) -> Result<()> {
+/// Serves a site on this machine, by the program shelfish, which has been built. Without a port it takes 8000, or any free port
+/// if 8000 is in use.
+pub fn serve(site: &Path, port: Option<u16>) -> Result<()> {
+    let is_free = TcpListener::bind(("127.0.0.1", 8000)).is_ok();
+    let port = port.unwrap_or(if is_free { 8000 } else { 0 });
     say(format!("Serving {}", relative(site)));
     take_over(
         command(program("shelfish"))

@@ -16,30 +16,13 @@ use crate::{
 /// Options of `cargo xtask docs`.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  cargo xtask docs --serve                              # build the pages and serve them
-  cargo xtask docs --crates --out ~/shelfish-docs       # with the documentation of the crates
-  cargo xtask docs --demo https://me.github.io/board/   # with links to a board on another host
+  cargo xtask docs --serve     # build the pages and serve them
 
-`cargo xtask site` and `cargo xtask demo` include the pages in the folder `docs/` of the board's site.")]
+`cargo xtask site` includes the pages in the folder `docs/` of the board's site.")]
 pub struct Args {
-    /// Folder to build
-    #[arg(long, value_name = "DIR", default_value = "target/docs-site")]
-    out: PathBuf,
-    /// Address of the board, relative to the pages or absolute
-    #[arg(long, value_name = "URL", default_value = "../")]
-    demo: String,
-    /// Address of the pages, for search engines
-    #[arg(long, value_name = "URL")]
-    base_url: Option<String>,
-    /// Include the documentation of the crates by rustdoc. Without it, links lead to their sources
-    #[arg(long)]
-    crates: bool,
     /// Serve the pages on this machine
     #[arg(long)]
     serve: bool,
-    /// Port of the server; 0 chooses a free port
-    #[arg(long, default_value = "8001")]
-    port: u16,
 }
 
 /// Crates whose documentation the site may contain.
@@ -50,26 +33,14 @@ const CRATES: [&str; 4] = [
     "shelfish-engine",
 ];
 
-/// Builds the site, and serves it on request.
+/// Builds the pages, and serves them on request.
 pub fn run(args: &Args) -> Result<()> {
-    let out = std::env::current_dir().unwrap_or_default().join(&args.out);
-    let base = args
-        .base_url
-        .as_deref()
-        .map(deployed::base_url)
-        .transpose()?;
-    let demo = match args.demo.contains("://") {
-        true => deployed::base_url(&args.demo)?,
-        false => format!("{}/", args.demo.trim_end_matches('/')),
-    };
     build_for_tests();
     npm::types()?;
-    deployed::replace(&out, |folder| {
-        write(folder, &demo, base.as_deref(), args.crates)
-    })?;
+    let out = pages(None, false)?;
     if args.serve {
         programs(&["shelfish-cli"])?;
-        return deployed::serve(&out, args.port);
+        return deployed::serve(&out, None);
     }
     say(format!("Done: copy {} to any static host", relative(&out)));
     Ok(())
@@ -113,22 +84,18 @@ pub fn pages(base: Option<&str>, crates: bool) -> Result<PathBuf> {
     inputs.push(options);
     stamp::make(&out, &inputs, || {
         let docs = base.map(|base| format!("{base}docs/"));
-        deployed::replace(&out, |folder| write(folder, "../", docs.as_deref(), crates))
+        deployed::replace(&out, |folder| write(folder, docs.as_deref(), crates))
     })?;
     Ok(out)
 }
 
 /// Writes the pages into a folder.
-fn write(folder: &Path, demo: &str, base: Option<&str>, crates: bool) -> Result<()> {
+fn write(folder: &Path, base: Option<&str>, crates: bool) -> Result<()> {
     for directory in ["crate/js", "docs"] {
         tools::npm_ci(directory)?;
     }
     let mut build = command(tools::node()?);
-    build
-        .arg("docs/build.mjs")
-        .arg("--out")
-        .arg(folder)
-        .args(["--demo", demo]);
+    build.arg("docs/build.mjs").arg("--out").arg(folder);
     build.args(base.into_iter().flat_map(|base| ["--base", base]));
     if crates {
         // A target of its own: the other target may contain the documentation of other crates, which the search would find.

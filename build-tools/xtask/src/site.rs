@@ -3,7 +3,6 @@
 
 use std::{
     fs,
-    net::TcpListener,
     path::{Path, PathBuf},
     thread,
 };
@@ -101,8 +100,7 @@ pub fn demo(args: &DemoArgs) -> Result<()> {
     if args.no_serve {
         return done(&out);
     }
-    let is_free = TcpListener::bind(("127.0.0.1", 8000)).is_ok();
-    serve(&out, args.port.unwrap_or(if is_free { 8000 } else { 0 }))
+    serve(&out, args.port)
 }
 
 /// Builds the site with the sample database and the documentation in a folder of `target`.

@@ -84,7 +84,8 @@ pub struct Index {
 pub struct IndexBuilder {
     ending: String,
     tables: Vec<(TableName, Layout, Vec<u32>)>,
-    max_inline: Option<usize>,
+    /// Maximum number of checksums inside the index, 16,384 by default. More checksums are in [`SUMS_FILE`].
+    pub max_inline: Option<usize>,
 }
 
 impl IndexBuilder {
@@ -97,12 +98,6 @@ impl IndexBuilder {
     pub fn with_ending(self, ending: &str) -> Result<IndexBuilder, IndexError> {
         let ending = checked_ending(ending)?;
         Ok(IndexBuilder { ending, ..self })
-    }
-
-    /// Sets the maximum number of checksums inside the index, 16,384 by default. More checksums are in [`SUMS_FILE`].
-    pub fn with_max_inline(self, max_inline: usize) -> IndexBuilder {
-        let max_inline = Some(max_inline);
-        IndexBuilder { max_inline, ..self }
     }
 
     /// Adds a table. A table that is added again replaces the first.
@@ -211,21 +206,6 @@ impl Index {
     pub(crate) fn sum(&self, table: Option<usize>, page: u64) -> Option<u32> {
         let first = table.map_or(0, |table| self.tables[table].first_page);
         self.sums.get((first + page) as usize).copied()
-    }
-
-    /// Replaces the checksums of a table by those of other bytes of the same length, as a hostile host can.
-    #[doc(hidden)]
-    pub fn with_changed(mut self, name: &TableName, bytes: &[u8]) -> Index {
-        let first = self
-            .find(name)
-            .map_or(0, |table| self.tables[table].first_page) as usize;
-        for (old, page) in self.sums[first..]
-            .iter_mut()
-            .zip(bytes.chunks(PAGE as usize))
-        {
-            *old = sum(page);
-        }
-        self
     }
 
     /// Encodes the index.

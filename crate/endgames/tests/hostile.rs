@@ -11,6 +11,7 @@ use shakmaty::{CastlingMode, Chess, fen::Fen};
 use shelfish::source::memory::Memory;
 use shelfish_endgames::{EndgameError, Endgames, Index, IndexBuilder, TableName};
 use support::table::{Coding, VALUE, table};
+use twox_hash::XxHash64;
 
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
@@ -102,6 +103,26 @@ fn attacks() -> Vec<Attack> {
     ]
 }
 
+/// Replaces the checksums of a table by those of other bytes of the same length.
+fn with_sums(index: &Index, table: &[u8], hostile: &[u8]) -> Index {
+    let sums = |bytes: &[u8]| -> Vec<u8> {
+        let sums = bytes
+            .chunks(4096)
+            .map(|page| XxHash64::oneshot(0, page) as u32);
+        sums.flat_map(u32::to_le_bytes).collect()
+    };
+    let (mut bytes, old) = (index.encode(), sums(table));
+    bytes.truncate(bytes.len() - 8);
+    let at = bytes
+        .windows(old.len())
+        .position(|window| window == old)
+        .unwrap();
+    bytes[at..at + old.len()].copy_from_slice(&sums(hostile));
+    let seal = XxHash64::oneshot(0, &bytes);
+    bytes.extend(seal.to_le_bytes());
+    Index::decode(&bytes).unwrap()
+}
+
 /// Returns a reader of the tables of a hostile host, whose index fits the tables.
 fn reader(attack: &Attack) -> Endgames<Memory> {
     let name = format!("{}.rtbw", attack.material);
@@ -118,13 +139,14 @@ fn reader(attack: &Attack) -> Endgames<Memory> {
             files.push((name, std::fs::read(path).unwrap()));
         }
     }
-    let mut builder = IndexBuilder::default().with_max_inline(1 << 20);
+    let mut builder = IndexBuilder::default();
+    builder.max_inline = Some(1 << 20);
     for (name, bytes) in &files {
         builder.add(&name.parse().unwrap(), bytes).unwrap();
     }
     let mut index: Index = builder.finish().0;
     if let Some(hostile) = &attack.hostile {
-        index = index.with_changed(&name.parse().unwrap(), hostile);
+        index = with_sums(&index, &attack.table, hostile);
         files[0].1.clone_from(hostile);
     }
     Endgames::new(Memory::new(files), index, None)

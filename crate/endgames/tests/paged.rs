@@ -226,7 +226,8 @@ fn large_folders_have_their_checksums_in_a_file() -> Result<(), Box<dyn Error>> 
     for (name, bytes) in files.iter().filter(|(name, _)| name.contains('v')) {
         builder.add(&name.parse()?, bytes)?;
     }
-    let (index, sums) = builder.with_max_inline(0).finish();
+    builder.max_inline = Some(0);
+    let (index, sums) = builder.finish();
     files.insert(INDEX_FILE.to_string(), index.encode());
     files.insert(
         "endgames.sums".to_string(),

@@ -105,10 +105,9 @@ pub fn report(
     numbers: &[f64],
     lines: &str,
 ) -> Result<JsValue, JsValue> {
-    let game = game(fen.as_deref(), moves)?;
-    let known = evaluations(numbers, lines)?;
-    let report = shelfish_analysis::report(&game, &known).map_err(report_error)?;
-    Ok(to_js(&report))
+    let mut review = GameReview::new(fen, moves, 0.0)?;
+    review.give(numbers, lines)?;
+    Ok(review.report())
 }
 
 /// Annotates the first game of a PGN.
