@@ -12,6 +12,7 @@ use axum::http::header::{
 };
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::{self, Next};
+use axum::response::Response;
 use futures_util::StreamExt as _;
 use tower_http::cors::{Any, CorsLayer};
 use tower_http::services::{ServeDir, ServeFile};
@@ -32,7 +33,7 @@ pub(super) fn router(args: &Args) -> Result<Router, ServeError> {
         .not_found_service(ServeFile::new(args.dir.join("404.html")));
     let files = Router::new()
         .fallback_service(files)
-        .layer(middleware::map_request(checked));
+        .layer(middleware::from_fn(checked));
     // All pages may read ranges and the headers that verify them.
     let cors = CorsLayer::new()
         .allow_origin(Any)
@@ -59,19 +60,29 @@ pub(super) fn router(args: &Args) -> Result<Router, ServeError> {
         .layer(cors))
 }
 
-/// Removes ranges that `ServeDir` does not check: with a condition, and in other units. The answer is then the whole file.
+/// Checks what `ServeDir` does not. A range in other units, or of another version than `If-Range` names, gets the whole file.
 /// Refuses paths that a redirect would turn into the name of another host.
-async fn checked(mut request: Request) -> Result<Request, StatusCode> {
+async fn checked(mut request: Request, next: Next) -> Result<Response, StatusCode> {
     let path = request.uri().path();
     if path.starts_with("//") || path.starts_with("/\\") {
         return Err(StatusCode::NOT_FOUND);
     }
     let headers = request.headers_mut();
+    let version = headers.remove(IF_RANGE);
     let is_plain = |range: &HeaderValue| range.as_bytes().starts_with(b"bytes=");
-    if headers.remove(IF_RANGE).is_some() || !headers.get(RANGE).is_some_and(is_plain) {
+    if !headers.get(RANGE).is_some_and(is_plain) {
         headers.remove(RANGE);
     }
-    Ok(request)
+    let mut whole = Request::new(Body::empty());
+    *whole.method_mut() = request.method().clone();
+    *whole.uri_mut() = request.uri().clone();
+    *whole.headers_mut() = request.headers().clone();
+    whole.headers_mut().remove(RANGE);
+    let answer = next.clone().run(request).await;
+    if version.is_some() && answer.headers().get(ETAG) != version.as_ref() {
+        return Ok(next.run(whole).await);
+    }
+    Ok(answer)
 }
 
 /// Adds a simulated network with a latency, and a bandwidth that all answers share.
