@@ -44,9 +44,8 @@ pub struct Args {
 
 /// Evaluations of a site.
 enum Database {
-    Sample,
-    /// A folder to copy to `db/`.
-    Folder(PathBuf),
+    /// A folder to copy to `db/`; without one, the sample.
+    Folder(Option<PathBuf>),
     /// The manifest of a database on another host.
     Elsewhere(String),
 }
@@ -57,7 +56,7 @@ pub fn run(args: &Args) -> Result<()> {
     let database = args.database.as_deref().map(chosen).transpose()?;
     assemble(
         &absolute(&args.out),
-        database.unwrap_or(Database::Sample),
+        database.unwrap_or(Database::Folder(None)),
         base.as_deref(),
         Some(args.crates),
     )?;
@@ -96,7 +95,7 @@ pub struct DemoArgs {
 /// Builds everything that is not up to date and serves the site.
 pub fn demo(args: &DemoArgs) -> Result<()> {
     let out = absolute(&args.out);
-    assemble(&out, Database::Sample, None, None)?;
+    assemble(&out, Database::Folder(None), None, None)?;
     if args.no_serve {
         return done(&out);
     }
@@ -106,7 +105,7 @@ pub fn demo(args: &DemoArgs) -> Result<()> {
 /// Builds the site with the sample database and the documentation in a folder of `target`.
 pub fn sample() -> Result<PathBuf> {
     let out = target_dir().join("site");
-    assemble(&out, Database::Sample, None, Some(false))?;
+    assemble(&out, Database::Folder(None), None, Some(false))?;
     Ok(out)
 }
 
@@ -129,8 +128,8 @@ fn assemble(
         let folder = scope.spawn(|| {
             programs(&["shelfish-cli"])?;
             match &database {
-                Database::Sample => sample_database().map(Some),
-                Database::Folder(folder) => Ok(Some(folder.clone())),
+                Database::Folder(Some(folder)) => Ok(Some(folder.clone())),
+                Database::Folder(None) => sample_database().map(Some),
                 Database::Elsewhere(_) => Ok(None),
             }
         });
@@ -230,7 +229,7 @@ fn chosen(name: &str) -> Result<Database> {
             "--database {name}: expected a folder with a manifest.json, or a URL; `shelfish build DUMP -o {name}` builds such a folder"
         );
     }
-    Ok(Database::Folder(folder))
+    Ok(Database::Folder(Some(folder)))
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {

@@ -225,10 +225,9 @@ fn debian(packages: &[(&str, &[&str])]) -> Result<()> {
     if which(["apt-get"]).is_none() {
         bail!("{names} not found");
     }
-    let sudo: &[&str] = match output(command("id").arg("-u")).as_deref() {
-        Some("0") => &[],
-        _ if output(command("sudo").args(["-n", "true"])).is_some() => &["sudo", "-n"],
-        _ => bail!("only root can install {names}"),
+    let sudo: &[&str] = match which(["sudo"]) {
+        Some(_) => &["sudo", "-n"],
+        None => &[],
     };
     say(format!("Installing the Debian packages {names}"));
     let apt_get = |arguments: &[&str]| {
@@ -267,31 +266,25 @@ fn installed(package: &str, program: &str, version: &str, options: &[&str]) -> R
         "Installing {package} {version} under {} (once, a minute or two)",
         relative(&tools())
     ));
-    let install = |lock: &[&str]| {
-        call(
-            cargo()
-                .args(["install", package, "--version", &format!("={version}")])
-                .args(["--force", "--debug", "--quiet"])
-                .args(options)
-                .args(lock)
-                // The package of wasm-bindgen has other programs, too.
-                .args(["--bin", program])
-                .arg("--root")
-                .arg(tools())
-                .arg("--target-dir")
-                .arg(tools().join("build"))
-                // Compiles fast: without optimisation and debug information.
-                .env("CARGO_PROFILE_DEV_DEBUG", "0")
-                .env("CARGO_PROFILE_DEV_DEBUG_ASSERTIONS", "false")
-                .env("CARGO_PROFILE_DEV_OVERFLOW_CHECKS", "false")
-                .env("CARGO_INCREMENTAL", "0")
-                .env_remove("RUSTFLAGS"),
-        )
-    };
-    // Takes the locked versions if the registry still has them, else newer versions.
-    install(&["--locked"])
-        .or_else(|_| install(&[]))
-        .with_context(|| format!("{package} {version} could not be installed"))?;
+    call(
+        cargo()
+            .args(["install", package, "--version", &format!("={version}")])
+            .args(["--locked", "--force", "--debug", "--quiet"])
+            .args(options)
+            // The package of wasm-bindgen has other programs, too.
+            .args(["--bin", program])
+            .arg("--root")
+            .arg(tools())
+            .arg("--target-dir")
+            .arg(tools().join("build"))
+            // Compiles fast: without optimisation and debug information.
+            .env("CARGO_PROFILE_DEV_DEBUG", "0")
+            .env("CARGO_PROFILE_DEV_DEBUG_ASSERTIONS", "false")
+            .env("CARGO_PROFILE_DEV_OVERFLOW_CHECKS", "false")
+            .env("CARGO_INCREMENTAL", "0")
+            .env_remove("RUSTFLAGS"),
+    )
+    .with_context(|| format!("{package} {version} could not be installed"))?;
     Ok(ours)
 }
 
