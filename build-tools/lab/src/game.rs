@@ -4,8 +4,7 @@ use std::fmt::Write;
 
 use anyhow::{Context, Result, anyhow};
 use shakmaty::{
-    CastlingMode, Chess, Color, EnPassantMode, KnownOutcome, Move, Position, fen::Fen,
-    uci::UciMove, zobrist::Zobrist64,
+    CastlingMode, Chess, Color, EnPassantMode, KnownOutcome, Move, Position, fen::Fen, uci::UciMove,
 };
 use shelfish_analysis::pgn;
 use shelfish_cli::uci::UciScore;
@@ -25,9 +24,7 @@ pub fn centipawns(score: Option<UciScore>) -> i32 {
 #[derive(Clone)]
 pub struct Game {
     start: Option<String>,
-    position: Chess,
-    /// Keys of the positions since the last capture or pawn move.
-    keys: Vec<u64>,
+    game: shelfish_engine::Game,
     moves: Vec<(UciMove, Option<i32>)>,
     mode: CastlingMode,
     /// Number of consecutive plies with a decisive score; positive if White is ahead.
@@ -74,11 +71,9 @@ impl Default for Game {
 impl Game {
     /// Starts a game from a position. `start` is the FEN of the position, unless it is the initial position.
     pub fn from(position: Chess, start: Option<String>, mode: CastlingMode) -> Game {
-        let keys = vec![key(&position)];
         Game {
             start,
-            position,
-            keys,
+            game: shelfish_engine::Game::new(shelfish_engine::Position::new(position)),
             moves: Vec::new(),
             mode,
             decided: 0,
@@ -98,7 +93,7 @@ impl Game {
 
     /// Returns the current position.
     pub fn position(&self) -> &Chess {
-        &self.position
+        self.game.position().chess()
     }
 
     /// Returns the number of plies played.
@@ -109,16 +104,12 @@ impl Game {
     /// Plays a move. `score` is the score of the search that chose the move, in centipawns from White's point of view.
     pub fn play(&mut self, m: Move, score: Option<i32>) {
         self.moves.push((m.to_uci(self.mode), score));
-        self.position.play_unchecked(m);
-        if self.position.halfmoves() == 0 {
-            self.keys.clear();
-        }
-        self.keys.push(key(&self.position));
+        self.game.play(m);
     }
 
     /// Parses a move. Returns `None` if the move is illegal.
     pub fn legal(&self, text: &str) -> Option<Move> {
-        text.parse::<UciMove>().ok()?.to_move(&self.position).ok()
+        self.game.position().legal_move(text)
     }
 
     /// Adds a score for [`Game::judged`].
@@ -139,11 +130,9 @@ impl Game {
     /// Returns the result by the rules of chess: mate, stalemate, insufficient material, fifty moves, threefold
     /// repetition.
     pub fn over(&self) -> Option<KnownOutcome> {
-        let here = self.keys.last();
-        let repeated = self.keys.iter().filter(|key| Some(*key) == here).count() >= 3;
-        let is_drawn = repeated || self.position.halfmoves() >= 100;
+        let is_drawn = self.game.occurrences() >= 3 || self.position().halfmoves() >= 100;
         let by_rule = is_drawn.then_some(KnownOutcome::Draw);
-        self.position.outcome().known().or(by_rule)
+        self.position().outcome().known().or(by_rule)
     }
 
     /// Returns the result by adjudication.
@@ -187,11 +176,6 @@ impl Game {
     }
 }
 
-fn key(position: &Chess) -> u64 {
-    let Zobrist64(key) = position.zobrist_hash(EnPassantMode::Legal);
-    key
-}
-
 /// Reads one opening per line: PGN moves in the last of several columns, as in the list of Lichess (`eco\tname\tpgn`). Skips openings that end the game, such as the fool's mate.
 pub fn openings(text: &str) -> Result<Vec<Game>> {
     let mut games = Vec::new();
@@ -200,7 +184,7 @@ pub fn openings(text: &str) -> Result<Vec<Game>> {
             continue;
         }
         let opening = opening(line).with_context(|| format!("line {}", index + 1))?;
-        if !opening.position.is_game_over() {
+        if !opening.position().is_game_over() {
             games.push(opening);
         }
     }

@@ -60,13 +60,10 @@ impl Game {
         self.keys.push(self.position.key());
     }
 
-    /// Returns whether the last position occurred before.
-    pub fn repeats(&self) -> bool {
-        self.keys
-            .iter()
-            .filter(|&&key| key == self.position.key())
-            .count()
-            > 1
+    /// Returns how often the last position occurred.
+    pub fn occurrences(&self) -> usize {
+        let key = self.position.key();
+        self.keys.iter().filter(|&&other| other == key).count()
     }
 
     /// Returns the number of positions since the last capture or pawn move.

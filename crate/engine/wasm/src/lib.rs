@@ -187,7 +187,9 @@ impl Engine {
 
     /// Returns whether the prepared position occurred before in its game.
     pub fn is_repeated(&self) -> bool {
-        self.task.as_ref().is_some_and(|task| task.game.repeats())
+        self.task
+            .as_ref()
+            .is_some_and(|task| task.game.occurrences() > 1)
     }
 
     /// Returns the index of the variation that the last search chose.

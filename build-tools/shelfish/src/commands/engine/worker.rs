@@ -230,7 +230,7 @@ fn from_book(task: &Task, deadline: &Deadline, out: &Output) -> Option<Move> {
             let repeats = |m| {
                 let mut game = task.game.clone();
                 game.play(m);
-                game.repeats()
+                game.occurrences() > 1
             };
             let mut candidates = sorted(candidates);
             candidates.retain(|candidate| !repeats(candidate.m));
@@ -306,7 +306,7 @@ fn from_tables(task: &Task, out: &Output) -> Option<Exact> {
 fn from_database(task: &Task, deadline: &Deadline, out: &Output) -> Option<Vec<Move>> {
     let limits = &task.limits;
     // A database ignores earlier moves of the game.
-    if task.game.repeats() {
+    if task.game.occurrences() > 1 {
         return None;
     }
     match task
