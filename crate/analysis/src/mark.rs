@@ -55,18 +55,18 @@ impl Mark {
 
 /// Result of a position for a side by its winning chances.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Outcome {
+enum GameResult {
     Loss,
     Draw,
     Win,
 }
 
-/// Returns the outcome at the winning chances of a side.
-fn outcome(chances: f64) -> Outcome {
+/// Returns the result at the winning chances of a side.
+fn result_of(chances: f64) -> GameResult {
     match chances {
-        chances if chances >= WIN => Outcome::Win,
-        chances if chances > -WIN => Outcome::Draw,
-        _ => Outcome::Loss,
+        chances if chances >= WIN => GameResult::Win,
+        chances if chances > -WIN => GameResult::Draw,
+        _ => GameResult::Loss,
     }
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn mark(
     if best - second < LOSS + excess {
         return None;
     }
-    let keeps = outcome(best - excess) > outcome(second + excess);
+    let keeps = result_of(best - excess) > result_of(second + excess);
     Some(if keeps { Mark::Great } else { Mark::Only })
 }
 

@@ -35,9 +35,9 @@ pub(crate) struct PageId {
 pub(crate) const SUMS: u16 = u16::MAX;
 
 /// Pages and parsed headers in memory.
-pub(crate) struct Pages(Mutex<State>);
+pub(crate) struct Pages(Mutex<Contents>);
 
-pub(crate) struct State {
+pub(crate) struct Contents {
     pub(crate) pages: Lru<PageId, Arc<[u8]>>,
     headers: Lru<u16, Arc<Header>>,
 }
@@ -45,32 +45,32 @@ pub(crate) struct State {
 impl Pages {
     /// Creates an empty memory of at most `capacity` bytes of pages.
     pub(crate) fn new(capacity: usize) -> Pages {
-        Pages(Mutex::new(State {
+        Pages(Mutex::new(Contents {
             pages: Lru::new(capacity, |id| id.page ^ u64::from(id.file)),
             headers: Lru::new(MAX_HEADERS, |file| u64::from(*file)),
         }))
     }
 
     /// A panic leaves the pages valid: each page is verified before it is inserted.
-    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn contents(&self) -> MutexGuard<'_, Contents> {
         self.0
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     pub(crate) fn get(&self, id: PageId) -> Option<Arc<[u8]>> {
-        self.state().pages.get(&id).cloned()
+        self.contents().pages.get(&id).cloned()
     }
 
     /// Keeps a page.
     pub(crate) fn insert(&self, id: PageId, bytes: &[u8]) {
-        self.state().pages.put(id, bytes.into(), bytes.len());
+        self.contents().pages.put(id, bytes.into(), bytes.len());
     }
 
     pub(crate) fn clear(&self) {
-        let mut state = self.state();
-        state.pages.clear();
-        state.headers.clear();
+        let mut contents = self.contents();
+        contents.pages.clear();
+        contents.headers.clear();
     }
 }
 
@@ -106,19 +106,19 @@ impl<'a> Attempt<'a> {
     }
 
     /// Notes the header and the index of a table as missing, unless they are in memory.
-    pub(crate) fn want(&self, table: usize) {
+    pub(crate) fn note_index(&self, table: usize) {
         let file = table as u16;
         let first = first_pages(&self.index.tables()[table]);
-        let header = self.pages.state().headers.get(&file).cloned();
+        let header = self.pages.contents().headers.get(&file).cloned();
         let start = header.map_or(0, |header| header.layout.header / PAGE);
         self.note(file, start..first.end);
     }
 
     /// Notes those of the pages that are not in memory.
     fn note(&self, file: u16, pages: Range<u64>) {
-        let mut state = self.pages.state();
+        let mut contents = self.pages.contents();
         let ids = pages.map(|page| PageId { file, page });
-        for id in ids.filter(|id| state.pages.get(id).is_none()) {
+        for id in ids.filter(|id| contents.pages.get(id).is_none()) {
             insert(&mut self.missing.borrow_mut(), id);
         }
     }
@@ -142,7 +142,7 @@ impl Files for Attempt<'_> {
 
     fn header(&self, number: usize) -> Result<Arc<Header>, Stop> {
         let file = number as u16;
-        if let Some(header) = self.pages.state().headers.get(&file) {
+        if let Some(header) = self.pages.contents().headers.get(&file) {
             return Ok(header.clone());
         }
         let Table { name, layout, .. } = &self.index.tables()[number];
@@ -151,7 +151,7 @@ impl Files for Attempt<'_> {
         }
         let mut bytes = vec![0; layout.header as usize];
         self.read(number, 0, &mut bytes)
-            .inspect_err(|_| self.want(number))?;
+            .inspect_err(|_| self.note_index(number))?;
         let header = Header::parse(name, layout.length, &bytes)?;
         if header.layout != *layout {
             return Err(TableError::Layout {
@@ -161,7 +161,7 @@ impl Files for Attempt<'_> {
             .into());
         }
         let header = Arc::new(header);
-        self.pages.state().headers.put(file, header.clone(), 1);
+        self.pages.contents().headers.put(file, header.clone(), 1);
         Ok(header)
     }
 
@@ -176,10 +176,10 @@ impl Files for Attempt<'_> {
             .into());
         }
         let pages = at / PAGE..end.div_ceil(PAGE);
-        let mut state = self.pages.state();
+        let mut contents = self.pages.contents();
         for page in pages.clone() {
-            let Some(kept) = state.pages.get(&PageId { file, page }) else {
-                drop(state);
+            let Some(kept) = contents.pages.get(&PageId { file, page }) else {
+                drop(contents);
                 self.note(file, pages);
                 return Err(Stop::Missing);
             };

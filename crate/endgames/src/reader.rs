@@ -190,7 +190,7 @@ impl<S: Source> Endgames<S> {
     ) -> (Result<Probe, EndgameError>, Vec<PageId>) {
         let attempt = Attempt::new(&self.index, &self.catalog, &self.pages);
         if is_first {
-            self.want_indexes(&attempt, chess);
+            self.note_indexes(&attempt, chess);
         }
         let resolver = Resolver::new(&attempt, steps);
         let found = probe(&resolver, chess);
@@ -205,7 +205,7 @@ impl<S: Source> Endgames<S> {
     }
 
     /// Notes the indexes of the tables as missing that the position and its moves need.
-    fn want_indexes(&self, attempt: &Attempt<'_>, chess: &Chess) {
+    fn note_indexes(&self, attempt: &Attempt<'_>, chess: &Chess) {
         let mut materials = vec![Material::of_board(chess.board())];
         for m in chess.legal_moves() {
             if m.is_capture() || m.is_promotion() {
@@ -215,7 +215,7 @@ impl<S: Source> Endgames<S> {
         for material in materials {
             for metric in [Metric::Wdl, Metric::Dtz] {
                 if let Some(number) = self.catalog.find(material, metric) {
-                    attempt.want(number);
+                    attempt.note_index(number);
                 }
             }
         }

@@ -100,7 +100,7 @@ impl Distance {
 
 /// The result of a position without its half-move clock, and whether a capture is the best move and reaches it.
 #[derive(Clone, Copy)]
-struct Entry(Outcome, bool);
+struct Resolved(Outcome, bool);
 
 /// Returns the position after a move.
 pub(crate) fn played(chess: &Chess, m: Move) -> Chess {
@@ -134,15 +134,15 @@ impl<'a> Resolver<'a> {
 
     /// Returns the result of a position as if its half-move clock was zero: one of the five results of tables.
     pub(crate) fn outcome(&self, chess: &Chess) -> Result<Outcome, EndgameError> {
-        self.entry(chess).map(|entry| entry.0)
+        self.resolved(chess).map(|resolved| resolved.0)
     }
 
     /// Returns the distance of a position.
     pub(crate) fn distance(&self, chess: &Chess) -> Result<Distance, EndgameError> {
-        self.distance_of(chess, self.entry(chess)?, true)
+        self.distance_of(chess, self.resolved(chess)?, true)
     }
 
-    fn entry(&self, chess: &Chess) -> Result<Entry, EndgameError> {
+    fn resolved(&self, chess: &Chess) -> Result<Resolved, EndgameError> {
         let (mut best_capture, mut best_en_passant) = (Outcome::Loss, Outcome::Loss);
         let moves = chess.legal_moves();
         let mut en_passant = 0;
@@ -151,7 +151,7 @@ impl<'a> Resolver<'a> {
             let outcome = self.after_capture(&after, Outcome::Loss, best_capture.reversed())?;
             let outcome = outcome.reversed();
             if outcome == Outcome::Win {
-                return Ok(Entry(outcome, true));
+                return Ok(Resolved(outcome, true));
             }
             let best = match m.is_en_passant() {
                 true => &mut best_en_passant,
@@ -165,10 +165,10 @@ impl<'a> Resolver<'a> {
         // The table does not know the captures en passant, and takes the position for stalemate if all moves are such captures.
         let is_stalemate = own == Outcome::Draw && en_passant > 0 && en_passant == moves.len();
         Ok(match best_en_passant > own.max(best_capture) {
-            true => Entry(best_en_passant, true),
-            false if best >= own => Entry(best, best > Outcome::Draw),
-            false if is_stalemate => Entry(best_en_passant, true),
-            false => Entry(own, false),
+            true => Resolved(best_en_passant, true),
+            false if best >= own => Resolved(best, best > Outcome::Draw),
+            false if is_stalemate => Resolved(best_en_passant, true),
+            false => Resolved(own, false),
         })
     }
 
@@ -196,7 +196,7 @@ impl<'a> Resolver<'a> {
     fn distance_of(
         &self,
         chess: &Chess,
-        Entry(outcome, is_zeroing): Entry,
+        Resolved(outcome, is_zeroing): Resolved,
         may_search: bool,
     ) -> Result<Distance, EndgameError> {
         let zeroing = Distance::before_zeroing(outcome);
@@ -233,7 +233,7 @@ impl<'a> Resolver<'a> {
                 return Ok(Distance::before_zeroing(Outcome::Win));
             }
             let reply = self
-                .distance_of(&after, self.entry(&after)?, false)?
+                .distance_of(&after, self.resolved(&after)?, false)?
                 .reversed();
             if reply.plies.signum() == zeroing.plies.signum() {
                 let reply = reply.later(1);

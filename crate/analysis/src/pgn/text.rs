@@ -51,7 +51,7 @@ pub struct GameTexts<R: Read> {
     text: Vec<u8>,
     /// Number of its first line.
     first: u64,
-    state: State,
+    section: Section,
     is_after_blank: bool,
     /// Number of open variations.
     depth: usize,
@@ -61,7 +61,7 @@ pub struct GameTexts<R: Read> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum Section {
     /// Only blank lines so far.
     Before,
     Tags,
@@ -93,7 +93,7 @@ impl<R: Read> GameTexts<R> {
             is_over: false,
             text: Vec::new(),
             first: 1,
-            state: State::Before,
+            section: Section::Before,
             is_after_blank: true,
             depth: 0,
             is_in_comment: false,
@@ -119,7 +119,7 @@ impl<R: Read> GameTexts<R> {
                 game = self.finish();
                 self.number += 1;
                 self.first = self.lines;
-                (self.state, self.depth) = (State::Tags, 0);
+                (self.section, self.depth) = (Section::Tags, 0);
                 (self.is_in_comment, self.quoted) = (false, None);
             }
             self.is_after_blank = trimmed.is_empty();
@@ -160,17 +160,17 @@ impl<R: Read> GameTexts<R> {
             // Nothing of a comment that long is kept.
             return is_event && self.text.len() > MAX_BYTES;
         }
-        match self.state {
-            State::Before => !line.is_empty() && !line.starts_with(b"%"),
-            State::Tags => is_tag && self.is_after_blank && self.has_tag(line),
-            State::Moves if is_tag => true,
-            State::Moves => {
+        match self.section {
+            Section::Before => !line.is_empty() && !line.starts_with(b"%"),
+            Section::Tags => is_tag && self.is_after_blank && self.has_tag(line),
+            Section::Moves if is_tag => true,
+            Section::Moves => {
                 self.is_after_blank
                     && self.depth == 0
                     && line.starts_with(b"1")
                     && begins_with_move(line, true)
             }
-            State::Over => is_tag || begins_with_move(line, false),
+            Section::Over => is_tag || begins_with_move(line, false),
         }
     }
 
@@ -213,7 +213,7 @@ impl<R: Read> GameTexts<R> {
                 _ => {
                     let is_end = |byte: &u8| *byte <= b' ' || b"{}();".contains(byte);
                     let end = rest.iter().position(is_end).unwrap_or(rest.len()).max(1);
-                    let is_next = at > 0 && self.state == State::Over && rest[0] == b'1';
+                    let is_next = at > 0 && self.section == Section::Over && rest[0] == b'1';
                     if is_next && begins_with_move(rest, true) {
                         return Some(Cut::Line(at));
                     }
@@ -230,13 +230,13 @@ impl<R: Read> GameTexts<R> {
     fn read_word(&mut self, word: &[u8]) {
         let is_result = matches!(word[0], b'0' | b'1' | b'*' | 0xc2) && self.depth == 0;
         if is_result && str::from_utf8(word).is_ok_and(|word| result(word).is_some()) {
-            self.state = State::Over;
-        } else if self.state == State::Tags
+            self.section = Section::Over;
+        } else if self.section == Section::Tags
             && str::from_utf8(word).is_ok_and(|word| {
                 has_square(word) || castling(without_number(word)).is_some() || is_null(word)
             })
         {
-            self.state = State::Moves;
+            self.section = Section::Moves;
         }
     }
 
@@ -259,7 +259,7 @@ impl<R: Read> GameTexts<R> {
         self.text.truncate(at);
         self.lines = line - 1;
         let game = self.finish();
-        (self.state, self.is_in_comment) = (State::Before, false);
+        (self.section, self.is_in_comment) = (Section::Before, false);
         game
     }
 
