@@ -14,18 +14,6 @@ export interface Position {
   moves: string[];
 }
 
-/** Numbers of `go`. Times are milliseconds. */
-const NUMBERS = [
-  "depth",
-  "nodes",
-  "movetime",
-  "mate",
-  "wtime",
-  "btime",
-  "winc",
-  "binc",
-  "movestogo",
-] as const;
 /** Numbers that limit a search. */
 const LIMITS = [
   "depth",
@@ -35,6 +23,8 @@ const LIMITS = [
   "wtime",
   "btime",
 ] as const;
+/** Numbers of `go`. Times are milliseconds. */
+const NUMBERS = [...LIMITS, "winc", "binc", "movestogo"] as const;
 /** `go`. */
 export type Go = { name: "go"; searchmoves: string[] } & {
   [Name in (typeof NUMBERS)[number]]?: number;

@@ -111,7 +111,7 @@ const PIECES: readonly (readonly [role: Role, value: number, sign: string])[] =
     ["pawn", 1, "♟"],
   ];
 
-export interface Material {
+interface Material {
   /** Signs of the pieces that the side has more, with the lead in pawns: "♞♟+2"; empty without such pieces. */
   text: string;
   /** The same in words. */
@@ -119,10 +119,7 @@ export interface Material {
 }
 
 /** Returns the pieces that a side has more than the other side. The lead is shown for the side with the lead. */
-export function materialOf(
-  { board }: Pick<Position, "board">,
-  side: Color,
-): Material {
+function materialOf({ board }: Pick<Position, "board">, side: Color): Material {
   const more = PIECES.map(([role, value, sign]) => {
     const count = (color: Color) => board.pieces(color, role).size();
     const difference = count(side) - count(opposite(side));

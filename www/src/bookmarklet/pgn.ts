@@ -21,7 +21,7 @@ const FEN =
   /(?<!\w)([1-8pnbrqk]+\/){7}[1-8pnbrqk]+[ _]+[wb]([ _]+(-|[a-hkq]{1,4})([ _]+(-|[a-h][36])([ _]+\d+[ _]+\d+)?)?)?(?!\w)/i;
 
 /** Whether a text looks like one move. */
-export const isMove = (text: string): boolean =>
+const isMove = (text: string): boolean =>
   new RegExp(`^${MOVE}$`, "u").test(text);
 
 /** Returns the result in a text, in PGN's notation. */
@@ -148,7 +148,7 @@ export function movesOf(elements: Element[]): string[] {
 const MAX_LENGTH = 900_000;
 
 /** Returns the fragment that opens games, if there are any. */
-export function pgnFragment(games: string[]): string | undefined {
+function pgnFragment(games: string[]): string | undefined {
   const fragment = encodeURIComponent(games.join("\n\n"));
   if (fragment.length > MAX_LENGTH)
     refuse("Too long for a link: paste the PGN at the board.");
@@ -165,7 +165,7 @@ export const gameFragment = (
     : refuse("It shows no moves.");
 
 /** Returns the fragment that opens a position. */
-export const fenFragment = (fen: string | undefined): string | undefined =>
+const fenFragment = (fen: string | undefined): string | undefined =>
   fen && `fen=${fen}`;
 
 /** Returns the fragment of a Lichess game. The board fetches the game with its clocks, and refuses it if it is still being played. */

@@ -162,7 +162,7 @@ const COUNTERS = [
   "networkBlocks",
 ] as const;
 
-export type Counters = Record<(typeof COUNTERS)[number], number>;
+type Counters = Record<(typeof COUNTERS)[number], number>;
 
 /** Counters of one lookup, with the time until the page got the answer. */
 export interface Cost extends Counters {
@@ -170,7 +170,7 @@ export interface Cost extends Counters {
 }
 
 /** Runs a lookup. Returns its result and its cost. */
-export async function metered<T>(
+async function metered<T>(
   reader: { stats(): Counters },
   work: () => Promise<T>,
 ): Promise<[result: T, cost: Cost]> {

@@ -1,7 +1,8 @@
 /** Searches the position on the board with the engine. The package decides which positions need a search. */
 import type { Evaluated, Evaluator } from "shelfish/engine";
 import type { Node } from "../game/game";
-import { Latest, Reopenable, throttle } from "../loading/loading";
+import { Parts } from "../../../crate/js/shared/parts.ts";
+import { Latest, throttle } from "../loading/loading";
 import { needsEngine } from "../score/known-score";
 import type { Settings } from "../settings/settings";
 import type { State } from "../state/state";
@@ -22,7 +23,7 @@ type SearchSettings = Pick<Settings, "engine" | "lines">;
 
 /** Runs the engine. Its module is loaded for the first search. */
 export class EngineSearch {
-  readonly #evaluator = new Reopenable(openEvaluator);
+  readonly #parts = new Parts();
   readonly #search = new Latest();
   /** FEN of the last position that was searched. */
   #searched: string | undefined;
@@ -58,7 +59,7 @@ export class EngineSearch {
     if (this.settings.engine) return this.#schedule();
     this.state.setDeep(false);
     window.clearTimeout(this.#timer);
-    this.#evaluator.close();
+    this.#parts.close();
   }
 
   #stop(): void {
@@ -82,8 +83,8 @@ export class EngineSearch {
     if (!this.#isWanted(this.state.node)) return;
     window.clearTimeout(this.#timer);
     // Loading takes one or two round trips and starts at once. The search reports a failure.
-    this.#evaluator
-      .open()
+    this.#parts
+      .get("evaluator", openEvaluator)
       .then((evaluator) => evaluator.preload())
       .catch(() => {});
     this.#timer = window.setTimeout(() => {
@@ -104,7 +105,7 @@ export class EngineSearch {
     const limits = state.isDeep ? UNLIMITED : LIMITS;
     try {
       const found = await (
-        await this.#evaluator.open()
+        await this.#parts.get("evaluator", openEvaluator)
       ).evaluate(fen, {
         ...limits,
         multiPv: this.settings.lines,

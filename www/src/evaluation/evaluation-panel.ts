@@ -31,7 +31,7 @@ import {
 import { LINES, type Settings } from "../settings/settings";
 import type { State } from "../state/state";
 
-export interface PanelActions {
+interface PanelActions {
   preview: LineActions["preview"];
   /** Draws the first moves of the lines. */
   arrows(first: readonly Step[]): void;

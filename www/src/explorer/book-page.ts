@@ -9,7 +9,7 @@ import { bookUrl, manifestUrl } from "../settings/settings";
 import { bindClicks, bindTheme, restrictConnections } from "../shell/page";
 import { State } from "../state/state";
 
-export interface BookPage {
+interface BookPage {
   database: DatabaseClient;
   book: BookClient;
   state: State;

@@ -19,7 +19,7 @@ import type { DatabaseClient } from "../database/client";
 import { bookUrl } from "../settings/settings";
 
 /** The page around the panel. */
-export interface PanelPage {
+interface PanelPage {
   play(from: Node, step: Pick<Step, "move">): void;
   /** Shows a move on the board; without a move, shows the position of the board again. */
   preview(step?: Step, before?: Position): void;

@@ -44,7 +44,7 @@ export function hash(text: string, seed = 0): number {
 }
 
 /** A change that can be undone. */
-export interface Edit {
+interface Edit {
   /** Undoes the change. Moves that were added since remain. */
   undo(): void;
 }

@@ -22,7 +22,7 @@ const ROSTER = {
 };
 
 /** Extent of the PGN: a complete file, without empty headers, or only headers and main line. */
-export type Extent = "file" | "compact" | "moves";
+type Extent = "file" | "compact" | "moves";
 
 /** Writes the game as PGN, by default with all its variations and notes. */
 export function toPgn(game: Game, extent: Extent = "file"): string {

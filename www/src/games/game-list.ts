@@ -11,7 +11,7 @@ export interface GameRow {
   after?: HTMLElement[];
 }
 
-export interface GameListOptions<T> {
+interface GameListOptions<T> {
   /** Text of the empty search field. */
   placeholder: string;
   /** Text instead of the number of games if there are no games. */

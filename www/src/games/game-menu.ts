@@ -7,7 +7,7 @@ import { plural } from "../text/words";
 import type { GameEntry } from "./game-store";
 import type { Library } from "./library";
 
-export interface Choices {
+interface Choices {
   fresh(): void;
   famous(slug: string): void;
   stored(entry: GameEntry): void;

@@ -8,7 +8,7 @@ import {
 } from "../../../crate/js/shared/score.ts";
 import type { DatabaseClient } from "../database/client";
 import { Game, type Node, type Step, steps, uci } from "../game/game";
-import { Reopenable } from "../loading/loading";
+import { Parts } from "../../../crate/js/shared/parts.ts";
 import {
   bestScore,
   INACCURACY,
@@ -77,9 +77,7 @@ export interface Verdict {
 
 /** Opens the engine when the first answer needs a search. */
 export class Answers {
-  readonly #engine = new Reopenable(async () =>
-    (await import("shelfish/engine")).openEngine(),
-  );
+  readonly #parts = new Parts();
 
   constructor(
     private readonly state: State,
@@ -115,7 +113,7 @@ export class Answers {
 
   /** Closes the engine. */
   close(): void {
-    this.#engine.close();
+    this.#parts.close();
   }
 
   /** Returns the score of a move that is the first move of a line of the database. */
@@ -145,7 +143,9 @@ export class Answers {
       const {
         pvs: [pv],
       } = await (
-        await this.#engine.open()
+        await this.#parts.get("engine", async () =>
+          (await import("shelfish/engine")).openEngine(),
+        )
       ).analyse(fen, {
         nodes,
         movetime: MOVETIME,

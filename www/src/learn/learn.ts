@@ -8,7 +8,7 @@ import { capitalised } from "../text/words";
 import { questionsOf } from "./answer";
 import { type Action, type QuestionBoard, Questions } from "./questions";
 
-export interface LearnBoard extends QuestionBoard {
+interface LearnBoard extends QuestionBoard {
   readonly side: Color;
   /** Turns the board, so that the side is below. */
   turn(side: Color): void;

@@ -25,7 +25,7 @@ export type Action = readonly [id: string, label: string, does: () => void];
 type Words = (string | HTMLElement)[];
 
 /** What the questions of a page are. */
-export interface Purpose {
+interface Purpose {
   label: string;
   /** The element below the questions. */
   below: HTMLElement;

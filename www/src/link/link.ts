@@ -28,7 +28,7 @@ export interface Sources {
   lichess(id: string): Promise<Game>;
 }
 
-export interface Linked {
+interface Linked {
   game: Game;
   node: Node;
   /** Side at the bottom. */

@@ -24,7 +24,7 @@ export const gameOfPath = (path: string): LichessGame | undefined =>
   lichessGame(path.replace(/^\/(embed\/(game\/)?)?|\/$/g, ""));
 
 /** A game or a position that an address identifies. */
-export type SiteAddress =
+type SiteAddress =
   | ({ kind: "lichess"; ply?: number } & LichessGame)
   | { kind: "fen"; fen: string };
 

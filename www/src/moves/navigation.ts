@@ -6,7 +6,7 @@ import type { NormalMove } from "chessops/types";
 import { InputError } from "../text/words";
 import { loadPart, reportInputError } from "../loading/loading";
 
-export interface Navigation {
+interface Navigation {
   first(): void;
   previous(): void;
   next(): void;

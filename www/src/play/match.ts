@@ -15,7 +15,7 @@ import { readObject, writeString } from "../shell/dom";
 import { LEVELS, levelName, type Terms } from "./terms";
 
 /** The result of a game with its reason. */
-export interface GameResult {
+interface GameResult {
   result: "1-0" | "0-1" | "1/2-1/2";
   /** "Checkmate", "Draw by threefold repetition" */
   reason: string;

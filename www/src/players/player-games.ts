@@ -8,7 +8,7 @@ import type { PlayedGame } from "../sites/request";
 import { type Player, fetchPlayed } from "./player";
 
 /** The stored games of a player: all games between the first and the last stored game. */
-export interface StoredGames {
+interface StoredGames {
   /** The games, the last game first. */
   games: PlayedGame[];
   /** Whether the player's first game is stored. */

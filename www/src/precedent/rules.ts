@@ -37,7 +37,7 @@ export function targets(
 }
 
 /** The end of a game in words. */
-export interface GameEnd {
+interface GameEnd {
   title: string;
   text: string;
   /** The games of the book that ended the same way. */

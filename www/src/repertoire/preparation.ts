@@ -185,7 +185,7 @@ const BATCH = 256;
 export const MAX_BYTES = 5_000_000;
 
 /** Cost of lookups. */
-export interface Spent {
+interface Spent {
   requests: number;
   bytes: number;
 }
@@ -231,7 +231,7 @@ export async function* lookUp(
 export type GameToRead = Pick<PlayedGame, "pgn" | "result"> & { side: Color };
 
 /** The repertoires of a player. */
-export interface Repertoires {
+interface Repertoires {
   white: Repertoire;
   black: Repertoire;
   /** Number of games from other start positions, and of games that cannot be read. */

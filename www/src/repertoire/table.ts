@@ -119,7 +119,7 @@ export function fill(
 }
 
 /** Returns the loss of a mistake in pawns, or in words if one of the scores is a mate. */
-export function lossText({ before, after }: RepeatedMistake): string {
+function lossText({ before, after }: RepeatedMistake): string {
   if (after.mate !== undefined)
     return before.mate === undefined ? "allows mate" : "mate";
   if (before.mate !== undefined) return "misses mate";

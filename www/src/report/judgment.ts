@@ -38,7 +38,7 @@ const SIGNS: Record<Kind, string> = {
 };
 
 /** The glyph of a move. */
-export interface Glyph {
+interface Glyph {
   text: string;
   /** The kind of bad move. */
   kind?: Kind;

@@ -14,7 +14,8 @@ import { MAX_TABLE_PIECES, scoreText } from "../../../crate/js/shared/score.ts";
 import type { EndgameLookups } from "../evaluation/endgame-lookups";
 import type { Lookups } from "../evaluation/lookups";
 import { movesOf, type Node, positionKey } from "../game/game";
-import { analysis, Latest, Reopenable, throttle } from "../loading/loading";
+import { Parts } from "../../../crate/js/shared/parts.ts";
+import { analysis, Latest, throttle } from "../loading/loading";
 import type { Settings } from "../settings/settings";
 import type { Assessment, State } from "../state/state";
 import { InputError } from "../text/words";
@@ -22,7 +23,7 @@ import { InputError } from "../text/words";
 /** Milliseconds without a change of the main line before its analysis begins. */
 const REST = 60;
 /** Returns the number of Workers of an analysis. */
-export const workerCount = (): number =>
+const workerCount = (): number =>
   Math.max(2, Math.min(4, (navigator.hardwareConcurrency || 2) - 1));
 /** Minimum number of milliseconds between two preliminary reports. */
 const SHOW_INTERVAL = 150;
@@ -40,9 +41,7 @@ export class Reporter {
   #line = "";
   /** Positions that the database has not answered. If it answers later, the analysis begins again. */
   #unanswered: ReadonlySet<string> = new Set();
-  readonly #engine = new Reopenable(async () =>
-    (await import("shelfish/engine")).openEngine({ workers: workerCount() }),
-  );
+  readonly #parts = new Parts();
   /** Results of the engine for this game. Stopped analyses continue without storage too. */
   readonly #found = new Map<string, readonly GameEngineResult[]>();
 
@@ -75,7 +74,7 @@ export class Reporter {
     if (settings.engine === false) {
       this.stop();
       this.state.setProgress(undefined);
-      this.#engine.close();
+      this.#parts.close();
     } else if (this.state.game.mainline().length > 1) this.resume();
   }
 
@@ -208,7 +207,7 @@ export class Reporter {
 
   /** Returns the engine of the analysis. Its Workers start when a result is not known. */
   async #searcher(): Promise<GameEngine> {
-    const { engineName: name } = await import("shelfish/engine");
+    const { engineName: name, openEngine } = await import("shelfish/engine");
     return {
       name,
       analyseSequence: async (fens, options) => {
@@ -217,7 +216,9 @@ export class Reporter {
         known?.forEach((found, index) => options.onAnswer?.(index, found));
         if (known) return known;
         const results = await (
-          await this.#engine.open()
+          await this.#parts.get("engine", () =>
+            openEngine({ workers: workerCount() }),
+          )
         ).analyseSequence(fens, options);
         this.#found.set(key, results);
         return results;

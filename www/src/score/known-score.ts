@@ -13,7 +13,7 @@ export {
 } from "../../../crate/js/shared/score.ts";
 
 /** Evaluations by FEN, and whether the database fails. */
-export interface KnownEvals {
+interface KnownEvals {
   readonly databaseEvals: ReadonlyMap<string, PositionEval | null>;
   /** Results of endgame tables. */
   readonly endgameEvals: ReadonlyMap<string, score.Ending>;

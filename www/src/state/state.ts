@@ -33,7 +33,7 @@ export interface Changes {
 }
 
 /** Progress of the engine in the analysis of the game. */
-export interface AnalysisProgress {
+interface AnalysisProgress {
   /** Pass of the engine, from 1; 0 before its first search. */
   pass: number;
   /** Number of searches of the pass that ended. */

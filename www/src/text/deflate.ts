@@ -37,7 +37,7 @@ export async function inflate(folded: string): Promise<string> {
 }
 
 /** Returns a stream's text (UTF-8), or `undefined` if it is longer than `limit` bytes. */
-export async function boundedText(
+async function boundedText(
   stream: ReadableStream<Uint8Array>,
   limit: number,
 ): Promise<string | undefined> {
