@@ -7,24 +7,13 @@ import type {
   ShelfishGameAttributes,
   ShelfishGameEventMap,
 } from "../elements/types.js";
+import { boundedText } from "../shared/bounded-text.js";
 import { emptyLine, type Line, lineOf, type PlyScore } from "./line.js";
 import { STYLE } from "./style.js";
 import { type Action, type Shown, View } from "./view.js";
 
 /** Maximum length of a fetched PGN, in characters. */
 const MAX_LENGTH = 1 << 20;
-
-/** Reads the text of an answer. Cancels the answer and returns `undefined` if the text is too long. */
-async function readText(response: Response): Promise<string | undefined> {
-  const reader = response.body?.getReader();
-  const decoder = new TextDecoder();
-  for (let text = ""; ;) {
-    const { done = true, value } = (await reader?.read()) ?? {};
-    text += decoder.decode(value, { stream: !done });
-    if (text.length > MAX_LENGTH) return void (await reader?.cancel());
-    if (done) return text;
-  }
-}
 
 /** Reads the first game of a PGN. The module that reads it is loaded once. */
 async function readLine(pgn: string, name = "pgn"): Promise<Line> {
@@ -229,7 +218,7 @@ export class ShelfishGame extends LookupElement<ShelfishGameEventMap> {
       const response = await fetch(url, { signal });
       if (!response.ok)
         throw new Error(`${url} was answered with status ${response.status}`);
-      const text = await readText(response);
+      const text = await boundedText(response.body, MAX_LENGTH);
       if (text === undefined)
         throw new Error(`${url} has more than ${MAX_LENGTH} characters`);
       return readLine(text);

@@ -66,13 +66,16 @@ export class DatabaseClient {
     };
   }
 
+  /** Runs a lookup. Returns its result and its cost. */
   async #metered<T>(
     database: Database,
     work: () => Promise<T>,
   ): Promise<[T, Cost]> {
-    const answer = await metered(database, work);
-    this.onAnswer?.(database.stats());
-    return answer;
+    const [before, start] = [database.stats(), performance.now()];
+    const answer = await work();
+    const after = database.stats();
+    this.onAnswer?.(after);
+    return [answer, spent(before, after, performance.now() - start)];
   }
 }
 
@@ -167,16 +170,6 @@ type Counters = Record<(typeof COUNTERS)[number], number>;
 /** Counters of one lookup, with the time until the page got the answer. */
 export interface Cost extends Counters {
   milliseconds: number;
-}
-
-/** Runs a lookup. Returns its result and its cost. */
-async function metered<T>(
-  reader: { stats(): Counters },
-  work: () => Promise<T>,
-): Promise<[result: T, cost: Cost]> {
-  const [before, start] = [reader.stats(), performance.now()];
-  const result = await work();
-  return [result, spent(before, reader.stats(), performance.now() - start)];
 }
 
 /** Returns the difference of the counters before and after a lookup. */

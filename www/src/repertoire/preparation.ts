@@ -1,6 +1,6 @@
 /** Prepares the page of a player: fetches and reads the games, and looks their positions up in the evaluation database. */
 import type { Color } from "chessops/types";
-import { type DatabaseClient, explain } from "../database/client";
+import { type Cost, type DatabaseClient, explain } from "../database/client";
 import { type Player, sideOf, SITES } from "../players/player";
 import { PlayerGames, type PlayerStore } from "../players/player-games";
 import { type KnownScore, scoreOfAnswer } from "../score/known-score";
@@ -136,7 +136,7 @@ async function gamesOf(
 async function evaluate(
   prepared: Prepared,
   database: DatabaseClient,
-  spent: Spent,
+  spent: Pick<Cost, "requests" | "bytes">,
   listener: Listener,
   signal: AbortSignal,
 ): Promise<{ done: number; all: number }> {
@@ -161,7 +161,8 @@ async function evaluate(
     )) {
       for (const [key, score] of scores) evaluations.set(key, score);
       done += count;
-      add(spent, cost);
+      spent.requests += cost.requests;
+      spent.bytes += cost.bytes;
       listener.changed(prepared);
       show(done);
     }
@@ -173,30 +174,11 @@ async function evaluate(
   return { done, all: keys.length };
 }
 
-function add(spent: Spent, { requests, bytes }: Spent): void {
-  spent.requests += requests;
-  spent.bytes += bytes;
-}
-
 /** Number of positions of a call. A larger batch shares more requests; a smaller batch shows its progress sooner. */
 const BATCH = 256;
 
 /** Maximum number of bytes that the lookups of a player's positions receive. */
 export const MAX_BYTES = 5_000_000;
-
-/** Cost of lookups. */
-interface Spent {
-  requests: number;
-  bytes: number;
-}
-
-/** Scores of some positions. */
-interface Batch {
-  scores: (readonly [key: string, score: KnownScore | undefined])[];
-  /** Number of positions that were looked up. */
-  count: number;
-  cost: Spent;
-}
 
 /**
  * Yields the scores of positions in batches, with the cost of each batch. Positions whose lookup failed are left out. Ends before `keys` ends
@@ -208,7 +190,7 @@ export async function* lookUp(
   keys: readonly string[],
   signal: AbortSignal,
   maximum = Infinity,
-): AsyncGenerator<Batch> {
+) {
   let [received, costliest] = [0, 0];
   for (let at = 0; at < keys.length; at += BATCH) {
     if (received + costliest > maximum) return;

@@ -1,8 +1,9 @@
 /** Compresses texts for links (deflate, base64url). Loaded when a link needs it. */
+import { boundedText } from "../../../crate/js/shared/bounded-text.ts";
 import { InputError } from "./words";
 
-/** Maximum size of a decompressed text. */
-const MAX_BYTES = 2_000_000;
+/** Maximum length of a decompressed text, in characters. */
+const MAX_LENGTH = 2_000_000;
 
 export async function deflate(text: string): Promise<string> {
   const stream = new Blob([text])
@@ -28,30 +29,10 @@ export async function inflate(folded: string): Promise<string> {
     const stream = new Blob([bytes])
       .stream()
       .pipeThrough(new DecompressionStream("deflate-raw"));
-    const text = await boundedText(stream, MAX_BYTES);
+    const text = await boundedText(stream, MAX_LENGTH);
     if (text === undefined) throw broken;
     return text;
   } catch {
     throw broken;
-  }
-}
-
-/** Returns a stream's text (UTF-8), or `undefined` if it is longer than `limit` bytes. */
-async function boundedText(
-  stream: ReadableStream<Uint8Array>,
-  limit: number,
-): Promise<string | undefined> {
-  const reader = stream.getReader();
-  const decoder = new TextDecoder();
-  let text = "";
-  for (let read = 0; ;) {
-    const { done, value } = await reader.read();
-    if (done) return text + decoder.decode();
-    read += value.length;
-    if (read > limit) {
-      await reader.cancel().catch(() => {});
-      return undefined;
-    }
-    text += decoder.decode(value, { stream: true });
   }
 }
