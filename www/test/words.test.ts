@@ -66,5 +66,13 @@ describe("a name", () => {
     ]);
     expect(players(headers)).toBe("Réti – Alekhine, 1925");
     expect(slug(headers)).toBe("reti-alekhine-1925");
+    for (const [date, year] of [
+      ["22.06.1925", ", 1925"],
+      ["6/22/1925", ", 1925"],
+      ["1925-06-22", ", 1925"],
+      ["99999", ""],
+      ["22.06.25", ""],
+    ] as const)
+      expect(players(headers.set("Date", date))).toBe(`Réti – Alekhine${year}`);
   });
 });

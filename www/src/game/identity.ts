@@ -120,9 +120,9 @@ export function surname(name: string): string {
   return person.replace(/^Comp /, "") || "?";
 }
 
-/** Returns the year of a PGN date; empty if unknown. */
+/** Returns the year of a date in PGN or as people write it, such as 22.06.2022; empty if unknown. */
 const year = (date: string | undefined): string =>
-  /^\d{4}/.exec(date ?? "")?.[0] ?? "";
+  /(?<!\d)[12]\d{3}(?!\d)/.exec(date ?? "")?.[0] ?? "";
 
 /** Returns "Morphy – Isouard, 1858"; empty if both names are unknown. */
 export function players(headers: ReadonlyMap<string, string>): string {

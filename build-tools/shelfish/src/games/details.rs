@@ -3,7 +3,7 @@
 use shelfish::played::{Bucket, Bucketing, Details, GameId, GameRef, Ratings, Results};
 use shelfish_analysis::pgn::PgnGame;
 
-use super::selection::{Date, Speed};
+use super::selection::{Date, Speed, number};
 
 /// The details that a book contains.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -112,14 +112,15 @@ impl Wanted {
     pub const LINKED_ONLY: &'static str = "linked_games_only";
 }
 
-/// Returns the mean of the players' ratings, rounded down; `None` if a rating is missing or invalid.
+/// Returns the mean of the players' ratings, rounded down; `None` if a rating is missing or invalid. `1500?` and `1500P` are ratings.
 pub fn rating(game: &PgnGame) -> Option<u64> {
     let rating = |name| {
-        game.tag(name)?
-            .trim()
-            .parse::<u64>()
-            .ok()
-            .filter(|rating| (1..=4095).contains(rating))
+        let text = game.tag(name)?.trim();
+        let marks = text.trim_start_matches(|c: char| c.is_ascii_digit());
+        let is_rating = |rating: &u64| {
+            (1..=4095).contains(rating) && !marks.contains(|c: char| c.is_ascii_digit())
+        };
+        number(text).filter(is_rating)
     };
     Some(rating("WhiteElo")?.midpoint(rating("BlackElo")?))
 }
@@ -155,6 +156,19 @@ mod tests {
         assert_eq!((game.bucket, game.ratings.sum), (2 * 3 + 1, 2000));
         assert_eq!(game.reference.map(GameRef::id), GameId::lichess("Ab3xYz09"));
         assert_eq!(game.reference.and_then(GameRef::rating), Some(2000));
+        for (elo, sum) in [
+            ("1500?", 1500),
+            ("1500P", 1500),
+            (" 1500 (est.)", 1500),
+            ("2.700", 0),
+            ("2700-2800", 0),
+            ("-1500", 0),
+            ("0", 0),
+            ("unr", 0),
+        ] {
+            let game = of(&format!("[WhiteElo \"{elo}\"]\n[BlackElo \"1500\"]"));
+            assert_eq!(game.ratings.sum, sum, "{elo}");
+        }
         for site in [
             "Chess.com",
             "https://lichess.org/study/abcdefgh",

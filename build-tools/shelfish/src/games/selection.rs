@@ -133,15 +133,34 @@ impl Date {
         self.0[0].into()
     }
 
-    /// Parses a date of PGN, `2013.01.31`, with `??` for unknown parts.
+    /// Parses a date of PGN, `2013.01.31`, with `??` for unknown parts, and dates as people write them: `2013-01-31`, `20130131`,
+    /// `31.01.2013`, `1/31/2013`, `2013.01`, `01.2013`. Month and day are unknown if they may be the other way round.
     fn of_pgn(text: &str) -> Option<Date> {
-        let mut parts = text.split('.');
-        let mut number = |most: u16| {
-            let part = parts.next().and_then(|part| part.trim().parse().ok());
-            part.unwrap_or(0).min(most)
+        let text = text.trim();
+        let compact = number(text).filter(|n| (10_000_000..100_000_000).contains(n));
+        let compact = compact.map(|n| [n / 10_000, n / 100 % 100, n % 100].map(Some).to_vec());
+        let parts = text.split(|c: char| !c.is_alphanumeric() && c != '?');
+        let parts = parts.filter(|part| !part.is_empty()).take(3);
+        let unknown = |part: &str| part.starts_with('?').then_some(0);
+        let parts =
+            compact.unwrap_or_else(|| parts.map(|part| number(part).or(unknown(part))).collect());
+        let year = parts.iter().flatten().find(|n| YEARS.contains(*n))?;
+        let (month, day) = match parts[..] {
+            [Some(first), ref rest @ ..] if first == *year => {
+                let part = |n| rest.get(n).copied().flatten().unwrap_or(0);
+                (part(0), part(1))
+            }
+            [Some(month), _] => (month, 0),
+            [Some(month), Some(day @ 13..=31), _] => (month, day),
+            [Some(day), Some(month), _] if text.contains('.') || day > 12 || day == month => {
+                (month, day)
+            }
+            _ => (0, 0),
         };
-        let date = [number(u16::MAX), number(12), number(31)];
-        (date[0] > 0).then_some(Date(date))
+        let month = Some(month).filter(|month| (1..=12).contains(month));
+        let day = Some(day).filter(|day| month.is_some() && (1..=31).contains(day));
+        let date = [*year, month.unwrap_or(0), day.unwrap_or(0)];
+        Some(Date(date.map(|part| part as u16)))
     }
 
     /// Returns the last date of this year or month.
@@ -152,16 +171,30 @@ impl Date {
     }
 }
 
+/// Years in which games were played. Other numbers are no year.
+const YEARS: RangeInclusive<u64> = 1_000..=2_999;
+
+/// Returns the number at the beginning of a text.
+pub(super) fn number(text: &str) -> Option<u64> {
+    let is_other = |c: char| !c.is_ascii_digit();
+    text[..text.find(is_other).unwrap_or(text.len())]
+        .parse()
+        .ok()
+}
+
 impl FromStr for Date {
     type Err = SelectionError;
 
     fn from_str(text: &str) -> Result<Date, SelectionError> {
         let numbers = text.split('-').map(str::parse);
         let numbers: Result<Vec<u16>, _> = numbers.collect();
+        let numbers = numbers
+            .ok()
+            .filter(|numbers| YEARS.contains(&numbers[0].into()));
         match numbers.as_deref() {
-            Ok(&[year]) => Ok(Date([year, 0, 0])),
-            Ok(&[year, month @ 1..=12]) => Ok(Date([year, month, 0])),
-            Ok(&[year, month @ 1..=12, day @ 1..=31]) => Ok(Date([year, month, day])),
+            Some(&[year]) => Ok(Date([year, 0, 0])),
+            Some(&[year, month @ 1..=12]) => Ok(Date([year, month, 0])),
+            Some(&[year, month @ 1..=12, day @ 1..=31]) => Ok(Date([year, month, day])),
             _ => Err(SelectionError::Date(text.to_owned())),
         }
     }
@@ -200,28 +233,48 @@ pub enum Speed {
 }
 
 impl Speed {
-    const CUTS: [(u64, Speed); 5] = [
-        (30, Speed::UltraBullet),
-        (180, Speed::Bullet),
-        (480, Speed::Blitz),
-        (1_500, Speed::Rapid),
-        (21_600, Speed::Classical),
+    const CUTS: [(f64, Speed); 5] = [
+        (30.0, Speed::UltraBullet),
+        (180.0, Speed::Bullet),
+        (480.0, Speed::Blitz),
+        (1_500.0, Speed::Rapid),
+        (21_600.0, Speed::Classical),
     ];
 
-    /// Returns the speed of a time control such as `180+2`. `-` has no speed.
+    /// Returns the speed of a time control such as `180+2`, `40/7200:3600` or `*180`: the seconds for 40 moves. `-` is a game
+    /// without a clock.
     pub fn of(control: &str) -> Option<Speed> {
+        let control = control.trim();
         if control == "-" {
             return Some(Speed::Correspondence);
         }
-        let (base, increment) = control.split_once('+').unwrap_or((control, "0"));
-        let (base, increment): (u64, u64) = (base.parse().ok()?, increment.parse().ok()?);
-        let seconds = increment.checked_mul(40)?.checked_add(base)?;
-        Some(
-            Speed::CUTS
-                .iter()
-                .find(|(cut, _)| seconds < *cut)
-                .map_or(Speed::Correspondence, |(_, speed)| *speed),
-        )
+        let number = |text: &str| {
+            let is_plain = text
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || byte == b'.');
+            let number = text.parse::<f64>().ok().filter(|_| is_plain)?;
+            (number < 1e9).then_some(number)
+        };
+        let (mut seconds, mut left) = (0.0, 40.0);
+        let mut periods = control.trim_start_matches('*').split(':').peekable();
+        while let Some(period) = periods.next() {
+            let (moves, time) = period.split_once('/').unwrap_or(("1000", period));
+            let (base, increment) = time.split_once('+').unwrap_or((time, "0"));
+            let (moves, base, increment) = (number(moves)?, number(base)?, number(increment)?);
+            // Such a time is written in minutes or hours.
+            if moves < 1.0 || base + increment == 0.0 {
+                return None;
+            }
+            // The last period is repeated.
+            let most = if periods.peek().is_some() { 1.0 } else { 40.0 };
+            let times = f64::min((left / moves).ceil(), most);
+            let played = f64::min(times * moves, left);
+            seconds += times * base + played * increment;
+            left -= played;
+        }
+        let mut cuts = Speed::CUTS.iter();
+        let speed = cuts.find(|(cut, _)| seconds < *cut);
+        Some(speed.map_or(Speed::Correspondence, |(_, speed)| *speed))
     }
 }
 
@@ -243,11 +296,74 @@ mod tests {
             ("21599", Some(Speed::Classical)),
             ("21600", Some(Speed::Correspondence)),
             ("-", Some(Speed::Correspondence)),
-            ("?", None),
-            ("40/9000", None),
+            ("10+0.1", Some(Speed::UltraBullet)),
+            ("60+0.6", Some(Speed::Bullet)),
+            ("*180", Some(Speed::Blitz)),
+            ("0+1", Some(Speed::Bullet)),
+            (" 300+0 ", Some(Speed::Blitz)),
+            ("20/300:300", Some(Speed::Rapid)),
+            ("40/300:300", Some(Speed::Blitz)),
+            ("40/9000", Some(Speed::Classical)),
+            ("10/600", Some(Speed::Classical)),
+            ("40/7200:3600", Some(Speed::Classical)),
+            ("40/5400+30:1800+30", Some(Speed::Classical)),
+            ("40/7200:20/3600:900+30", Some(Speed::Classical)),
+            ("1/86400", Some(Speed::Correspondence)),
             ("1+99999999999999999999", None),
+            ("40/2:00:00", None),
+            ("1:30:00", None),
+            ("0/180", None),
+            ("0", None),
+            ("?", None),
+            ("", None),
+            ("inf", None),
+            ("180+", None),
+            ("1e3", None),
+            ("-180", None),
+            ("blitz", None),
         ] {
             assert_eq!(Speed::of(control), speed, "{control}");
+        }
+    }
+
+    #[test]
+    fn dates_are_read_as_people_write_them() {
+        for (text, date) in [
+            ("2022.06.22", "2022-06-22"),
+            ("2022-06-22", "2022-06-22"),
+            ("2022/6/22", "2022-06-22"),
+            ("2022-06-22T18:30:00Z", "2022-06-22"),
+            ("2022.06.22 18:30", "2022-06-22"),
+            ("20220622", "2022-06-22"),
+            ("22.06.2022", "2022-06-22"),
+            ("1.2.2022", "2022-02-01"),
+            ("22-6-2022", "2022-06-22"),
+            ("22/06/2022", "2022-06-22"),
+            ("06/22/2022", "2022-06-22"),
+            ("01/02/2022", "2022"),
+            ("2022.06", "2022-06"),
+            ("2022.06.??", "2022-06"),
+            ("??.06.2022", "2022-06"),
+            ("06/2022", "2022-06"),
+            ("2022", "2022"),
+            ("2022.??.22", "2022"),
+            ("2022.13.05", "2022"),
+            ("2022.06.32", "2022-06"),
+            ("22 June 2022", "2022"),
+            ("June 5, 2022", "2022"),
+            ("January 2022", "2022"),
+            ("22.06.22", ""),
+            ("22", ""),
+            ("0022.01.01", ""),
+            ("99999", ""),
+            ("9999.01.01", ""),
+            ("????.??.??", ""),
+            ("20229999", "2022"),
+            ("é.2022.06", "2022"),
+            ("", ""),
+        ] {
+            let found = Date::of_pgn(text).map(|date| date.to_string());
+            assert_eq!(found.unwrap_or_default(), date, "{text}");
         }
     }
 
@@ -256,7 +372,15 @@ mod tests {
         for text in ["", "-", "5", "9-1", "a-b", "1-2-3"] {
             assert!(text.parse::<RatingRange>().is_err(), "{text}");
         }
-        for text in ["", "x", "2013-13", "2013-01-32", "2013-01-01-01", "2013-0"] {
+        for text in [
+            "",
+            "x",
+            "22",
+            "2013-13",
+            "2013-01-32",
+            "2013-01-01-01",
+            "2013-0",
+        ] {
             assert!(text.parse::<Date>().is_err(), "{text}");
         }
     }
