@@ -1,7 +1,9 @@
 //! The index of a folder of tables: their names, lengths and checksums.
 //!
 //! A host needs the index so that readers know which tables exist, which bytes to request first, and whether the received
-//! bytes are those of the table. The tables themselves have a checksum of the whole file only.
+//! bytes are those of the table. A folder with an index is checked in the same way. The tables themselves have a checksum of the whole file only.
+
+use core::ops::Range;
 
 use shelfish::leb128;
 use twox_hash::XxHash64;
@@ -9,6 +11,7 @@ use twox_hash::XxHash64;
 use crate::error::{IndexError, TableError};
 use crate::header::{Header, Layout};
 use crate::name::TableName;
+use crate::pages::{PageId, SUMS};
 
 /// File name of the index.
 pub const INDEX_FILE: &str = "endgames.index";
@@ -33,7 +36,7 @@ const SEAL: usize = 8;
 const SUM: u64 = 4;
 
 /// Returns the checksum of a page: the lower 32 bits of XXH64.
-pub(crate) fn sum(bytes: &[u8]) -> u32 {
+fn sum(bytes: &[u8]) -> u32 {
     XxHash64::oneshot(0, bytes) as u32
 }
 
@@ -190,22 +193,42 @@ impl Index {
         self.tables.iter().position(|table| table.name == *name)
     }
 
-    /// Length of the file of checksums in bytes.
-    pub(crate) fn sums_length(&self) -> u64 {
-        SUM * pages(&self.tables)
+    /// Text at the end of the names of files.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn ending(&self) -> &str {
+        &self.ending
     }
 
-    /// Returns the page of the file of checksums, and its byte, that has the checksum of a page of a table. `None` if the index has
-    /// the checksum.
-    pub(crate) fn sum_at(&self, table: usize, page: u64) -> Option<(u64, usize)> {
-        let at = SUM * (self.tables[table].first_page + page);
-        (!self.is_inline).then_some((at / PAGE, (at % PAGE) as usize))
+    /// Returns the bytes of a page in its file.
+    pub(crate) fn page_range(&self, id: PageId) -> Range<u64> {
+        let table = self.tables.get(usize::from(id.file));
+        let length = table.map_or(SUM * pages(&self.tables), |table| table.layout.length);
+        (id.page * PAGE).min(length)..((id.page + 1) * PAGE).min(length)
     }
 
-    /// Returns the checksum that the index has of a page of a table, or of a page of the file of checksums.
-    pub(crate) fn sum(&self, table: Option<usize>, page: u64) -> Option<u32> {
-        let first = table.map_or(0, |table| self.tables[table].first_page);
-        self.sums.get((first + page) as usize).copied()
+    /// Returns the page of the file of checksums that has the checksum of a page, and its byte there. `None` if the index has the
+    /// checksum.
+    pub(crate) fn sum_at(&self, id: PageId) -> Option<(PageId, usize)> {
+        let table = self.tables.get(usize::from(id.file))?;
+        let at = SUM * (table.first_page + id.page);
+        let (file, page) = (SUMS, at / PAGE);
+        (!self.is_inline).then_some((PageId { file, page }, (at % PAGE) as usize))
+    }
+
+    /// Whether a page has its length and its checksum. `sums` is the page of [`Index::sum_at`].
+    pub(crate) fn is_whole(&self, id: PageId, bytes: &[u8], sums: Option<&[u8]>) -> bool {
+        let range = self.page_range(id);
+        let expected = match self.sum_at(id) {
+            Some((_, byte)) => sums
+                .and_then(|sums| sums.get(byte..)?.first_chunk().copied())
+                .map(u32::from_le_bytes),
+            None => {
+                let table = self.tables.get(usize::from(id.file));
+                let first = table.map_or(0, |table| table.first_page);
+                self.sums.get((first + id.page) as usize).copied()
+            }
+        };
+        bytes.len() as u64 == range.end - range.start && expected == Some(sum(bytes))
     }
 
     /// Encodes the index.

@@ -167,30 +167,40 @@ impl Files for Attempt<'_> {
 
     fn read(&self, table: usize, at: u64, bytes: &mut [u8]) -> Result<(), Stop> {
         let (file, length) = (table as u16, self.index.tables()[table].layout.length);
-        let end = at + bytes.len() as u64;
-        if end > length {
-            return Err(TableError::Data {
-                expected: end,
-                found: length,
-            }
-            .into());
-        }
-        let pages = at / PAGE..end.div_ceil(PAGE);
-        let mut contents = self.pages.contents();
-        for page in pages.clone() {
-            let Some(kept) = contents.pages.get(&PageId { file, page }) else {
-                drop(contents);
+        let pages = at / PAGE..(at + bytes.len() as u64).div_ceil(PAGE);
+        let get = |page| self.pages.get(PageId { file, page }).ok_or(Stop::Missing);
+        copy(length, at, bytes, get).inspect_err(|error| {
+            if matches!(error, Stop::Missing) {
                 self.note(file, pages);
-                return Err(Stop::Missing);
-            };
-            // The part of the page that is read.
-            let start = page * PAGE;
-            let (first, last) = (at.max(start), end.min(start + PAGE));
-            let from = kept
-                .get((first - start) as usize..(last - start) as usize)
-                .ok_or(Stop::Missing)?;
-            bytes[(first - at) as usize..(last - at) as usize].copy_from_slice(from);
-        }
-        Ok(())
+            }
+        })
     }
+}
+
+/// Fills `bytes` with the bytes of a table of `length` bytes from a byte on. `get` returns its pages.
+pub(crate) fn copy<P: AsRef<[u8]>>(
+    length: u64,
+    at: u64,
+    bytes: &mut [u8],
+    get: impl Fn(u64) -> Result<P, Stop>,
+) -> Result<(), Stop> {
+    let end = at + bytes.len() as u64;
+    if end > length {
+        return Err(TableError::Data {
+            expected: end,
+            found: length,
+        }
+        .into());
+    }
+    for page in at / PAGE..end.div_ceil(PAGE) {
+        let (kept, start) = (get(page)?, page * PAGE);
+        // The part of the page that is read.
+        let (first, last) = (at.max(start), end.min(start + PAGE));
+        let from = kept
+            .as_ref()
+            .get((first - start) as usize..(last - start) as usize)
+            .ok_or(Stop::Missing)?;
+        bytes[(first - at) as usize..(last - at) as usize].copy_from_slice(from);
+    }
+    Ok(())
 }

@@ -12,7 +12,7 @@ use shelfish::source::Source;
 use web_time::Instant;
 
 use crate::error::{EndgameError, check};
-use crate::index::{INDEX_FILE, Index, MAX_INDEX, PAGE, SUMS_FILE, sum};
+use crate::index::{INDEX_FILE, Index, MAX_INDEX, PAGE, SUMS_FILE};
 use crate::name::{Material, Metric};
 use crate::pages::{Attempt, PageId, Pages, SUMS, insert};
 use crate::pairs::Steps;
@@ -224,10 +224,10 @@ impl<S: Source> Endgames<S> {
     /// Requests pages and keeps them, after their checksums are verified. Returns the number of received bytes.
     async fn fetch(&self, mut wanted: Vec<PageId>) -> Result<u64, EndgameError> {
         for id in wanted.clone() {
-            if let Some((page, _)) = self.index.sum_at(id.file.into(), id.page)
-                && self.pages.get(PageId { file: SUMS, page }).is_none()
+            if let Some((sums, _)) = self.index.sum_at(id)
+                && self.pages.get(sums).is_none()
             {
-                insert(&mut wanted, PageId { file: SUMS, page });
+                insert(&mut wanted, sums);
             }
         }
         let mut pages = self.cached(&mut wanted).await;
@@ -274,7 +274,7 @@ impl<S: Source> Endgames<S> {
             let Some(page) = page else { continue };
             if self.is_whole(id, &page) {
                 wanted.retain(|other| *other != id);
-                let (file, range) = (self.file_name(id.file), self.page_range(id));
+                let (file, range) = (self.file_name(id.file), self.index.page_range(id));
                 self.observe(&file, range, 1, Origin::Cache, start, true);
                 self.pages.insert(id, &page);
                 pages.push((id, page));
@@ -316,18 +316,11 @@ impl<S: Source> Endgames<S> {
         format!("{}@{}", self.file_name(id.file), id.page)
     }
 
-    /// Returns the bytes of a page in its file.
-    fn page_range(&self, id: PageId) -> Range<u64> {
-        let table = self.index.tables().get(usize::from(id.file));
-        let length = table.map_or(self.index.sums_length(), |table| table.layout.length);
-        (id.page * PAGE).min(length)..((id.page + 1) * PAGE).min(length)
-    }
-
     /// Divides pages into requests.
     fn requests(&self, pages: &[PageId]) -> Vec<Vec<PageId>> {
         let mut requests: Vec<Vec<PageId>> = Vec::new();
         for id in pages {
-            let range = |id: &PageId| self.page_range(*id);
+            let range = |id: &PageId| self.index.page_range(*id);
             let fits = |request: &Vec<PageId>| {
                 let (first, last) = (&request[0], &request[request.len() - 1]);
                 last.file == id.file && LIMITS.fits_range(&range(first), &range(last), &range(id))
@@ -343,7 +336,7 @@ impl<S: Source> Endgames<S> {
     /// Requests pages of a file that are near each other.
     async fn request(&self, run: Vec<PageId>) -> Result<Vec<(PageId, Vec<u8>)>, EndgameError> {
         let (first, last) = (run[0], run[run.len() - 1]);
-        let range = self.page_range(first).start..self.page_range(last).end;
+        let range = self.index.page_range(first).start..self.index.page_range(last).end;
         let (file, start) = (self.file_name(first.file), Instant::now());
         let bytes = self.source.range(&file, range.clone()).await;
         self.observe(
@@ -362,17 +355,8 @@ impl<S: Source> Endgames<S> {
 
     /// Whether a page has the length and the checksum that the index demands.
     fn is_whole(&self, id: PageId, bytes: &[u8]) -> bool {
-        let (range, table) = (self.page_range(id), usize::from(id.file));
-        let expected = if id.file == SUMS {
-            self.index.sum(None, id.page)
-        } else if let Some((page, byte)) = self.index.sum_at(table, id.page) {
-            let sums = self.pages.get(PageId { file: SUMS, page });
-            let sum = sums.and_then(|sums| sums.get(byte..)?.first_chunk().copied());
-            sum.map(u32::from_le_bytes)
-        } else {
-            self.index.sum(Some(table), id.page)
-        };
-        bytes.len() as u64 == range.end - range.start && expected == Some(sum(bytes))
+        let sums = self.index.sum_at(id).and_then(|(id, _)| self.pages.get(id));
+        self.index.is_whole(id, bytes, sums.as_deref())
     }
 }
 

@@ -18,6 +18,7 @@ use shelfish_endgames::{
     line,
 };
 use support::{random, root};
+use tempfile::TempDir;
 
 type Files = BTreeMap<String, Vec<u8>>;
 
@@ -39,6 +40,15 @@ fn files() -> Files {
     assert_eq!(sums, None);
     files.insert(INDEX_FILE.to_string(), index.encode());
     files
+}
+
+/// Writes files to a folder.
+fn folder(files: &Files) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    for (name, bytes) in files {
+        std::fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    folder
 }
 
 /// Counts requests and bytes.
@@ -234,22 +244,72 @@ fn large_folders_have_their_checksums_in_a_file() -> Result<(), Box<dyn Error>> 
         sums.ok_or("no file of checksums")?,
     );
     let endgames = block_on(Endgames::open(Memory::new(files.clone())))?;
+    let hosted = folder(&files);
+    let checked = Tables::open(&hosted)?;
     let tables = Tables::open(root().join("static-shards/endgames"))?;
     random("KRvKP", 5, 20, |chess| {
-        assert_eq!(
-            block_on(endgames.probe(&chess)).unwrap(),
-            tables.probe(&chess).unwrap()
-        )
+        let expected = tables.probe(&chess).unwrap();
+        assert_eq!(block_on(endgames.probe(&chess)).unwrap(), expected);
+        assert_eq!(checked.probe(&chess).unwrap(), expected);
     });
 
     // A changed checksum is an error, not an answer.
     let sums = files.get_mut("endgames.sums").ok_or("no file")?;
     sums.iter_mut().for_each(|byte| *byte ^= 1);
+    let checked = folder(&files);
+    let tables = Tables::open(&checked)?;
     let endgames = block_on(Endgames::open(Memory::new(files)))?;
     random("KRvKP", 5, 3, |chess| {
-        let error = block_on(endgames.probe(&chess)).unwrap_err();
-        assert!(matches!(error, EndgameError::Damaged { .. }), "{error}");
+        for found in [block_on(endgames.probe(&chess)), tables.probe(&chess)] {
+            let error = found.unwrap_err();
+            assert!(matches!(error, EndgameError::Damaged { .. }), "{error}");
+        }
     });
+    std::fs::remove_file(checked.path().join("endgames.sums"))?;
+    assert!(Tables::open(&checked).is_err());
+    Ok(())
+}
+
+#[test]
+fn a_folder_that_contradicts_its_index_is_an_error() -> Result<(), Box<dyn Error>> {
+    let mut files = files();
+    let mut builder = IndexBuilder::default().with_ending(".silo")?;
+    builder.add(&"KQvK.rtbw".parse()?, &files["KQvK.rtbw"])?;
+    let index = builder.finish().0.encode();
+    files.retain(|name, _| name == "KQvK.rtbw");
+    let error = |files: &Files, reasons: [&str; 2]| {
+        let found = Tables::open(&folder(files)).unwrap_err().to_string();
+        for reason in reasons {
+            assert!(found.contains(reason), "{found}");
+        }
+    };
+    let mut with = |name: &str, bytes: &[u8]| {
+        files.insert(name.to_string(), bytes.to_vec());
+        files.clone()
+    };
+    // Copies of the tables have the ending of the index.
+    let both = with(INDEX_FILE, &index);
+    let silo = [
+        ("KQvK.rtbw.silo".to_string(), both["KQvK.rtbw"].clone()),
+        (INDEX_FILE.to_string(), index.clone()),
+    ];
+    for files in [both, silo.into()] {
+        let tables = Tables::open(&folder(&files))?;
+        assert_eq!((tables.count(), tables.max_pieces()), (1, 3));
+    }
+    let other = [0; 80];
+    error(
+        &with("KRvK.rtbw", &other),
+        ["KRvK.rtbw", "not in endgames.index"],
+    );
+    let mut changed = index.clone();
+    changed[20] ^= 1;
+    error(&with(INDEX_FILE, &changed), [INDEX_FILE, "checksum"]);
+    error(&with(INDEX_FILE, b""), [INDEX_FILE, "version 1"]);
+    let mut short = with(INDEX_FILE, &index);
+    short.remove("KRvK.rtbw");
+    short.insert("KQvK.rtbw".to_string(), other.to_vec());
+    error(&short, ["KQvK.rtbw", "found 80"]);
     Ok(())
 }
 
@@ -274,10 +334,14 @@ proptest! {
         let at = at.index(bytes.len());
         bytes[at] ^= 1 << bit;
         let tables = Tables::open(root().join("static-shards/endgames")).unwrap();
+        let folder = folder(&files);
+        let changed = Tables::open(&folder).unwrap();
         let endgames = block_on(Endgames::open(Memory::new(files))).unwrap();
-        random("KRvKP", seed, 1, |chess| match block_on(endgames.probe(&chess)) {
-            Ok(probe) => assert_eq!(probe, tables.probe(&chess).unwrap()),
-            Err(error) => assert!(matches!(error, EndgameError::Damaged { .. }), "{error}"),
+        random("KRvKP", seed, 1, |chess| for found in [block_on(endgames.probe(&chess)), changed.probe(&chess)] {
+            match found {
+                Ok(probe) => assert_eq!(probe, tables.probe(&chess).unwrap()),
+                Err(error) => assert!(matches!(error, EndgameError::Damaged { .. }), "{error}"),
+            }
         });
     }
 }

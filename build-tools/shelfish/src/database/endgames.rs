@@ -64,7 +64,7 @@ fn folder(path: PathBuf) -> Result<Tables, OpenEndgamesError> {
 /// Tables of a directory, or of a source that is read by pages.
 #[derive(Debug)]
 pub enum EndgameTables {
-    /// A directory. It needs no index.
+    /// A directory. It needs no index; with an index, all bytes are checked.
     Folder(Tables),
     /// A host or a bucket.
     Remote(Box<Endgames<DatabaseSource>>),

@@ -19,7 +19,8 @@ use crate::system::output;
   shelfish endgames index syzygy -o public/endgames --copy-with .silo
 
 The index is the file endgames.index: names, lengths and checksums of the tables. With many tables the checksums are in
-endgames.sums. The tables remain unchanged, so that every copy of them fits the index.
+endgames.sums. The tables remain unchanged, so that every copy of them fits the index. A directory with an index is checked in the
+same way when it is read. Write the index again if tables were added.
 
 Hosts like GitHub Pages compress files with unknown endings, which breaks ranges. --copy-with copies the tables to the directory of
 the index and appends an ending to their names.
