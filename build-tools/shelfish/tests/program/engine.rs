@@ -118,6 +118,16 @@ fn every_limit_ends_in_a_move() {
         "movetime 20",
         "wtime 300 btime 300 winc 10 binc 10",
         "mate 3 depth 5",
+        "movetime 33.3",
+        "wtime 300.5",
+        "btime 300",
+        "winc 1e1",
+        "movestogo 40",
+        "depth 4.0",
+        "nodes 1e3",
+        "depth",
+        "nodes -5",
+        "movetime x",
     ] {
         gui.say(&format!("go {limit}"));
         let lines = gui.until("bestmove");
@@ -224,10 +234,41 @@ fn castling_follows_the_notation_of_the_gui() {
 }
 
 #[test]
-fn a_finished_game_has_no_move() {
+fn a_finished_game_has_a_score_and_no_move() {
     let mut gui = Gui::new();
-    gui.say("position startpos moves f2f3 e7e5 g2g4 d8h4\ngo depth 5");
-    assert_eq!(best(&gui.until("bestmove")), "(none)");
+    for (position, score) in [
+        ("startpos moves f2f3 e7e5 g2g4 d8h4", "mate 0"),
+        ("fen k7/2Q5/1K6/8/8/8/8/8 b - - 0 1", "cp 0"),
+    ] {
+        gui.say(&format!("position {position}\ngo depth 5"));
+        let expected = [&format!("info depth 0 score {score}"), "bestmove (none)"];
+        assert_eq!(gui.until("bestmove"), expected);
+    }
+    gui.quit();
+}
+
+#[test]
+fn the_moves_before_an_illegal_move_count_and_an_invalid_position_has_no_move() {
+    let mut gui = Gui::new();
+    gui.say("position startpos moves e2e4 e7e5 e4e5 g1f3\ngo depth 3 searchmoves g1f3");
+    let lines = gui.until("bestmove");
+    assert!(
+        lines[0].contains("found \"e4e5\" in rnbqkbnr/pppp1ppp/"),
+        "{lines:?}"
+    );
+    assert_eq!(best(&lines), "g1f3");
+    for (fen, error) in [
+        ("8/8/8/8/8/8/8/8 w - - 0 1", "empty"),
+        ("k7/8/8/8/8/8/8/K7/8 w - -", "ranks"),
+        ("", ""),
+    ] {
+        gui.say(&format!(
+            "position startpos\nposition fen {fen}\ngo depth 3"
+        ));
+        let lines = gui.until("bestmove");
+        assert!(lines[0].contains(error) && lines.len() == 3, "{lines:?}");
+        assert_eq!(best(&lines), "(none)");
+    }
     gui.quit();
 }
 
@@ -235,15 +276,18 @@ fn a_finished_game_has_no_move() {
 fn invalid_commands_are_reported_and_change_nothing() {
     let mut gui = Gui::new();
     gui.say("position startpos moves e2e4");
-    gui.say("\nhello\nposition\nposition fen\ngo\0\nsetoption\nponderhit\nstop\nposition startpos moves e2e5");
-    gui.say("position fen 8/8/8/8/8/8/8/8 w - - 0 1\nposition fen k7/8/8/8/8/8/8/K7/8 w - -");
-    gui.say("setoption name Hash value -3\nsetoption name EvalDatabase value /no/such/folder\ngo depth 3");
+    gui.say("\nhello\nposition\ngo\0\nsetoption\nponderhit\nstop");
+    gui.say("setoption name Hash value -3\nsetoption name EvalDatabase value /no/such/folder\ngo depth x");
     let lines = gui.until("bestmove");
     let infos: Vec<&String> = lines
         .iter()
         .filter(|line| line.starts_with("info string"))
         .collect();
-    for words in ["e2e5", "empty", "ranks", "Hash", "/no/such/folder"] {
+    for words in [
+        "Hash",
+        "/no/such/folder",
+        "go depth: expected a number, found \"x\"",
+    ] {
         assert!(
             infos.iter().any(|line| line.contains(words)),
             "{words}: {infos:?}"
@@ -275,16 +319,23 @@ fn a_database_is_looked_up_before_a_search_and_its_lines_are_marked() {
     for database in [fixture.path("db").display().to_string(), host.url("db")] {
         let mut gui = Gui::new();
         gui.say(&format!(
-            "setoption name EvalDatabase value {database}\ngo depth 3"
+            "setoption name EvalDatabase value {database}\ngo depth 77 nodes 1234000"
         ));
         let lines = gui.until("bestmove");
         assert_eq!(best(&lines), "a2a4", "{lines:?}");
         assert_eq!(lines[0], "info string from the database");
         assert!(
             lines[1].starts_with("info depth 77 ")
-                && lines[1].contains(" score cp -31 nodes 1234000 hashfull "),
+                && lines[1]
+                    .contains(" score cp -31 nodes 1234000 nps 0 hashfull 0 tbhits 0 time 0 "),
             "{lines:?}"
         );
+        // Boards set the strength by these limits.
+        for limit in ["depth 3", "nodes 500"] {
+            gui.say(&format!("go {limit}"));
+            let lines = gui.until("bestmove");
+            assert!(lines[0].starts_with("info depth 1 "), "{limit}: {lines:?}");
+        }
         gui.say("go mate 3 depth 2");
         let lines = gui.until("bestmove");
         assert!(

@@ -35,7 +35,7 @@ pub enum Command {
     Quit,
 }
 
-/// Parameters of `go`.
+/// Parameters of `go`. A limit without a readable number is 0, and never no limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Go {
     /// Maximum depth.
@@ -53,11 +53,13 @@ pub struct Go {
     /// Remaining time of White and Black.
     pub time: [Option<Duration>; 2],
     /// Increment per move of White and Black.
-    pub increment: [Duration; 2],
+    pub increment: [Option<Duration>; 2],
     /// Number of moves until the next time control.
     pub moves_to_go: Option<u32>,
     /// Root moves to search, which may be illegal. All moves if no move of the list is legal.
     pub search_moves: Vec<String>,
+    /// Names and values of numbers that cannot be read.
+    pub unreadable: Vec<(String, String)>,
 }
 
 impl Command {
@@ -136,25 +138,28 @@ fn go<'a>(words: impl Iterator<Item = &'a str>) -> Go {
     let mut go = Go::default();
     let mut words = words.peekable();
     while let Some(word) = words.next() {
-        // Some GUIs report an expired clock as a negative number.
-        let mut number = || {
-            words
-                .next_if(|word| word.parse::<i64>().is_ok())
-                .and_then(|word| word.parse::<i64>().ok())
+        // Some GUIs send fractions, and an expired clock as a negative number.
+        let mut count = || {
+            let value = words.next_if(|word| !PARAMETERS.contains(word));
+            let value = value.unwrap_or_default();
+            let number = value.parse::<f64>().unwrap_or(f64::NAN);
+            if number.is_nan() {
+                go.unreadable.push((word.to_owned(), value.to_owned()));
+            }
+            number as u64
         };
-        let mut count = || number().map(|number| number.max(0) as u64);
         match word {
-            "depth" => go.depth = count().map(|depth| depth as usize),
-            "nodes" => go.nodes = count(),
-            "movetime" => go.move_time = count().map(Duration::from_millis),
-            "mate" => go.mate = count().map(|moves| moves.min(1_000) as u32),
+            "depth" => go.depth = Some(count() as usize),
+            "nodes" => go.nodes = Some(count()),
+            "movetime" => go.move_time = Some(Duration::from_millis(count())),
+            "mate" => go.mate = Some(count().clamp(1, 1_000) as u32),
             "infinite" => go.infinite = true,
             "ponder" => go.ponder = true,
-            "wtime" => go.time[0] = count().map(Duration::from_millis),
-            "btime" => go.time[1] = count().map(Duration::from_millis),
-            "winc" => go.increment[0] = Duration::from_millis(count().unwrap_or(0)),
-            "binc" => go.increment[1] = Duration::from_millis(count().unwrap_or(0)),
-            "movestogo" => go.moves_to_go = count().map(|moves| moves.min(1_000) as u32),
+            "wtime" => go.time[0] = Some(Duration::from_millis(count())),
+            "btime" => go.time[1] = Some(Duration::from_millis(count())),
+            "winc" => go.increment[0] = Some(Duration::from_millis(count())),
+            "binc" => go.increment[1] = Some(Duration::from_millis(count())),
+            "movestogo" => go.moves_to_go = Some(count().min(1_000) as u32),
             "searchmoves" => {
                 while let Some(word) = words.next_if(|word| !PARAMETERS.contains(word)) {
                     go.search_moves.push(word.to_owned());
@@ -225,7 +230,7 @@ mod tests {
         let expected = Go {
             search_moves: vec!["e2e4".to_owned(), "d2d4".to_owned()],
             time: [Some(MS(1_000)), Some(MS(0))],
-            increment: [MS(10), MS(20)],
+            increment: [Some(MS(10)), Some(MS(20))],
             moves_to_go: Some(7),
             ponder: true,
             ..Go::default()
@@ -241,12 +246,33 @@ mod tests {
                 ..Go::default()
             }))
         );
-        let parsed =
-            Command::parse("go depth x nodes 99999999999999999999 infinite mate 3 movetime 50");
+    }
+
+    #[test]
+    fn a_limit_with_any_value_is_a_limit() {
+        let limit = |value: &str| match Command::parse(&format!("go depth {value}")) {
+            Some(Command::Go(go)) => (go.depth, go.unreadable.len()),
+            other => panic!("{other:?}"),
+        };
+        for (value, depth) in [
+            ("6.0", 6),
+            ("333.33", 333),
+            ("1e4", 10_000),
+            ("-5", 0),
+            ("99999999999999999999", usize::MAX),
+            ("1e999 infinite", usize::MAX),
+        ] {
+            assert_eq!(limit(value), (Some(depth), 0), "{value}");
+        }
+        for value in ["", "x", "NaN", "infinite", "nodes 5", "1,5 movetime 50"] {
+            assert_eq!(limit(value), (Some(0), 1), "{value}");
+        }
+        let parsed = Command::parse("go depth x movetime 50.5 mate -3");
         let expected = Go {
-            infinite: true,
-            mate: Some(3),
+            depth: Some(0),
             move_time: Some(MS(50)),
+            mate: Some(1),
+            unreadable: vec![("depth".to_owned(), "x".to_owned())],
             ..Go::default()
         };
         assert_eq!(parsed, Some(Command::Go(expected)));

@@ -21,7 +21,7 @@ pub use session::Session;
 #[command(after_help = "Examples:
   shelfish engine                                                         # for a GUI
   shelfish engine 'position startpos moves e2e4' 'go movetime 1000' quit
-  shelfish engine 'setoption name EvalDatabase value evals' 'go depth 20' quit
+  shelfish engine 'setoption name EvalDatabase value evals' 'go movetime 1000' quit
 
 Set UCI options with `setoption name NAME value VALUE`. `uci` lists their defaults and limits:
   Hash                             size of the transposition table in MiB; `Clear Hash` clears it
@@ -31,8 +31,9 @@ Set UCI options with `setoption name NAME value VALUE`. `uci` lists their defaul
   Ponder                           whether the GUI may let the engine think in the opponent's time
   UCI_Chess960                     castling is written as the king's move to its rook
   UCI_LimitStrength, UCI_Elo       play as a player of this rating
-  EvalDatabase                     database of evaluations (directory or URL) to look up before the search; an appended
-                                   #sha256-... accepts only the manifest with this hash
+  EvalDatabase                     database of evaluations (directory or URL) to look up before the search, which answers
+                                   if `go` allows its depth and nodes; an appended #sha256-... accepts only the manifest
+                                   with this hash
   SyzygyPath                       directories of Syzygy tables, for the root and the search
   OwnBook, BookFile                play from this book: Polyglot's .bin, a learning book, or the directory or URL of a book
 

@@ -29,21 +29,13 @@ pub fn info(
         Bound::Lower => " lowerbound",
         Bound::Upper => " upperbound",
     };
-    // Lines of a database take no time.
-    let speed = match time.is_zero() {
-        true => String::new(),
-        false => format!(
-            " nps {}",
-            u128::from(nodes) * 1_000_000 / time.as_micros().max(1)
-        ),
-    };
-    let hits = if table_hits == 0 {
-        String::new()
-    } else {
-        format!(" tbhits {table_hits}")
+    let speed = match time.as_micros() {
+        // Lines of a database take no time.
+        0 => 0,
+        time => u128::from(nodes) * 1_000_000 / time,
     };
     let mut text = format!(
-        "info depth {} seldepth {} multipv {} score {}{bound} nodes {nodes}{speed} hashfull {}{hits} time {} pv",
+        "info depth {} seldepth {} multipv {} score {}{bound} nodes {nodes} nps {speed} hashfull {} tbhits {table_hits} time {} pv",
         line.depth,
         line.seldepth,
         line.rank,

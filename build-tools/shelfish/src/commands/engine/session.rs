@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use shakmaty::EnPassantMode;
 use shakmaty::fen::Fen;
+use shakmaty::{CastlingMode, EnPassantMode};
 use shelfish::eval::PositionEval;
 use shelfish_endgames::Tables;
 use shelfish_engine::{FenError, Game, Histories, Level, Limits, Position, Remaining, Table};
@@ -19,11 +19,17 @@ use crate::book::Book;
 use crate::database::blocking::Database;
 use crate::database::endgames::EndgameTables;
 
+/// Error of a `position` command with an invalid FEN.
+#[derive(Debug, thiserror::Error)]
+#[error("position: {0}")]
+struct PositionError(FenError);
+
 /// State of a UCI engine.
 pub struct Session {
     out: Output,
     options: Options,
-    game: Game,
+    /// The error of an invalid FEN, because the game before it is not the GUI's.
+    game: Result<Game, PositionError>,
     table: Arc<Table>,
     histories: Vec<Histories>,
     database: Option<Arc<Database<PositionEval>>>,
@@ -40,7 +46,7 @@ impl Session {
             out,
             table: Arc::new(Table::new(options.hash << 20)),
             options,
-            game: Game::new(Position::default()),
+            game: Ok(Game::new(Position::default())),
             histories: Vec::new(),
             database: None,
             book: None,
@@ -75,9 +81,9 @@ impl Session {
             }
             Some(Command::Position { fen, moves }) => {
                 self.stop();
-                match game(fen.as_deref(), &moves) {
-                    Ok(game) => self.game = game,
-                    Err(error) => report(&self.out, &error),
+                self.game = self.game(fen.as_deref(), &moves);
+                if let Err(error) = &self.game {
+                    report(&self.out, error);
                 }
             }
             Some(Command::Go(go)) => self.go(&go),
@@ -131,9 +137,21 @@ impl Session {
 
     fn go(&mut self, go: &Go) {
         self.stop();
-        let position = self.game.position();
-        let white = position.turn().is_white();
-        let side = usize::from(!white);
+        let game = match &self.game {
+            Ok(game) => game.clone(),
+            Err(error) => {
+                report(&self.out, error);
+                return print(&self.out, &output::best_move(&[], CastlingMode::Standard));
+            }
+        };
+        for (name, value) in &go.unreadable {
+            report(
+                &self.out,
+                &format_args!("go {name}: expected a number, found \"{value}\"; 0 is used"),
+            );
+        }
+        let position = game.position();
+        let own = usize::from(!position.turn().is_white());
         let moves = go.search_moves.iter().filter_map(|text| {
             let legal = position.legal_move(text);
             if legal.is_none() {
@@ -149,10 +167,17 @@ impl Session {
         (limits.depth, limits.nodes, limits.mate) = (go.depth, go.nodes, go.mate);
         (limits.moves, limits.lines) = (moves, self.options.lines);
         let overhead = Duration::from_millis(self.options.overhead);
-        if let Some(time) = go.time[side] {
+        // Without the own clock, that of the opponent counts.
+        let side = if go.time[own].is_some() || go.time[1 - own].is_none() {
+            own
+        } else {
+            1 - own
+        };
+        let increments = go.increment.iter().flatten().next();
+        if go.time[side].is_some() || increments.is_some() || go.moves_to_go.is_some() {
             let clock = Remaining {
-                time,
-                increment: go.increment[side],
+                time: go.time[side].unwrap_or_default(),
+                increment: go.increment[side].unwrap_or_default(),
                 moves: go.moves_to_go,
             };
             limits = limits.on_clock(clock, overhead);
@@ -161,7 +186,7 @@ impl Session {
         let bounded = limits.depth.is_some() || limits.nodes.is_some() || limits.mate.is_some();
         let hold = go.infinite || go.ponder || !(bounded || limits.deadline.is_some());
         let task = Task {
-            game: self.game.clone(),
+            game,
             limits,
             hold,
             mode: output::mode(self.options.chess960),
@@ -181,6 +206,25 @@ impl Session {
             histories,
             Arc::clone(&self.out),
         ));
+    }
+
+    /// Builds the game of a `position` command. Reports an illegal move, at which the game ends.
+    fn game(&self, fen: Option<&str>, moves: &[String]) -> Result<Game, PositionError> {
+        let start = fen.map_or_else(|| Ok(Position::default()), str::parse);
+        let mut game = Game::new(start.map_err(PositionError)?);
+        for found in moves {
+            let position = game.position();
+            let Some(m) = position.legal_move(found) else {
+                let fen = Fen::from_position(position.chess(), EnPassantMode::Legal);
+                report(
+                    &self.out,
+                    &format_args!("position: expected a legal move, found \"{found}\" in {fen}"),
+                );
+                break;
+            };
+            game.play(m);
+        }
+        Ok(game)
     }
 
     /// Stops the search and waits for its end.
@@ -204,40 +248,4 @@ fn opened<T, E: fmt::Display>(
     opened
         .transpose()
         .map_err(|error| format!("{name}: {error}"))
-}
-
-/// Error of a `position` command.
-#[derive(Debug, thiserror::Error)]
-enum PositionError {
-    /// The FEN is invalid.
-    #[error("position: {0}")]
-    Fen(FenError),
-    /// A move is illegal.
-    #[error("position: expected a legal move, found \"{found}\" in {position}")]
-    Illegal {
-        /// Text of the move.
-        found: String,
-        /// FEN of the position before the move.
-        position: Box<Fen>,
-    },
-}
-
-/// Builds the game of a `position` command.
-fn game(fen: Option<&str>, moves: &[String]) -> Result<Game, PositionError> {
-    let start = fen.map_or_else(|| Ok(Position::default()), str::parse);
-    let mut game = Game::new(start.map_err(PositionError::Fen)?);
-    for text in moves {
-        let m = game
-            .position()
-            .legal_move(text)
-            .ok_or_else(|| PositionError::Illegal {
-                found: text.clone(),
-                position: Box::new(Fen::from_position(
-                    game.position().chess(),
-                    EnPassantMode::Legal,
-                )),
-            })?;
-        game.play(m);
-    }
-    Ok(game)
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use shakmaty::{CastlingMode, Chess, Move};
+use shakmaty::{CastlingMode, Chess, Move, Position as _};
 use shelfish::eval::PositionEval;
 use shelfish_analysis::TABLE_WIN;
 use shelfish_endgames::{EndgameError, Outcome, Tables};
@@ -95,6 +95,11 @@ impl Worker {
             let time = task.limits.target.or(task.limits.deadline);
             let time = time.map_or(TIMEOUT, |time| (time / 2).min(TIMEOUT));
             let deadline = Deadline::new(time).unless(shared.stopped.subscribe());
+            let chess = task.game.position().chess();
+            if chess.legal_moves().is_empty() {
+                let kind = if chess.is_checkmate() { "mate" } else { "cp" };
+                print(&out, &format!("info depth 0 score {kind} 0\n"));
+            }
             if let Some(best) = known(&mut task, &deadline, &out) {
                 print(&out, &output::best_move(&best, task.mode));
                 return histories;
@@ -316,7 +321,14 @@ fn from_database(task: &Task, deadline: &Deadline, out: &Output) -> Option<Vec<M
     {
         Ok(eval) => {
             let lines = eval.as_ref().map(lines).unwrap_or_default();
-            let first = lines.first()?.moves.clone();
+            let best = lines.first()?;
+            // A GUI limits depth or nodes to choose the strength.
+            if limits.depth.is_some_and(|depth| depth < best.depth)
+                || limits.nodes.is_some_and(|nodes| nodes < best.nodes)
+            {
+                return None;
+            }
+            let first = best.moves.clone();
             print(out, "info string from the database\n");
             for line in lines.iter().take(limits.lines.max(1)) {
                 print(
