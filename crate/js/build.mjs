@@ -7,6 +7,7 @@ import {
   cpSync,
   existsSync,
   readFileSync,
+  readdirSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -77,6 +78,18 @@ const PARTS = [
   "openings",
   "lichess-moves",
 ];
+
+/** Parts for Node and for workerd, by the ending of the file that imports them. */
+const NODE = {
+  index: "node",
+  endgames: "endgames-node",
+  engine: "engine-inline",
+};
+const VARIANTS = {
+  node: NODE,
+  "-inline": NODE,
+  workerd: { index: "workerd", endgames: "endgames-workerd" },
+};
 
 /** Modules, and the JavaScript that contains their bytes as text. */
 const MODULES = {
@@ -211,7 +224,14 @@ async function bundles(built) {
       "empty-import-meta": "silent",
     },
     define: { SHA256: `"${hash("shelfish")}"` },
-    external: ["./*wasm.js", "./*-text.js", "./*.wasm", "node:*", "react"],
+    external: [
+      "./*wasm.js",
+      "./engine-worker-text.js",
+      "./sample-text.js",
+      "./*.wasm",
+      "node:*",
+      "react",
+    ],
   };
   // The module of the engine imports this file.
   await build({
@@ -222,7 +242,7 @@ async function bundles(built) {
     entryPoints: ["engine/host.ts"],
     outfile: "engine/host.js",
   });
-  /** Leaves the parts out of a file, which imports them. In Node, the adapter for Lichess opens folders too. */
+  /** Leaves the parts out of a file, which imports their variant for the same host. */
   const parts = (file) => ({
     name: "parts",
     setup: (build) =>
@@ -230,7 +250,7 @@ async function bundles(built) {
         const path = join(found.resolveDir, found.path);
         const part = PARTS.find((name) => path === join(built, `${name}.js`));
         const name =
-          file === "lichess-node" && part === "index" ? "node" : part;
+          VARIANTS[/node|workerd|-inline/.exec(file)]?.[part] ?? part;
         return part && { path: `./${name}.js`, external: true };
       }),
   });
@@ -277,9 +297,16 @@ async function bundles(built) {
     cpSync(join(js, name), join(pkg, name));
   cpSync(join(root, "LICENSE"), join(pkg, "LICENSE"));
   // Committed files, so that a build of the package needs no native program.
-  cpSync(join(root, "static-shards/package-sample"), join(pkg, "sample"), {
-    recursive: true,
-  });
+  const sample = join(root, "static-shards/package-sample");
+  cpSync(sample, join(pkg, "sample"), { recursive: true });
+  const files = readdirSync(sample).map((file) => [
+    file,
+    readFileSync(join(sample, file), "base64"),
+  ]);
+  writeFileSync(
+    join(pkg, "sample-text.js"),
+    `export default ${JSON.stringify(Object.fromEntries(files))};\n`,
+  );
 }
 
 /** Writes a module into the package, and completes its bindings. */

@@ -165,9 +165,7 @@ export function useGame(
           evaluations: progress.evaluations(),
         });
       const options = {
-        database: await open.database(),
-        endgames: open.endgames,
-        engine: open.engine,
+        ...open.all,
         nodes,
         signal,
         onProgress,

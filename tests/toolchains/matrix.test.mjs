@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import {
   DATABASE,
+  SAMPLE,
   ground,
   project,
   right,
@@ -52,6 +53,7 @@ const rollup = {
  */
 const BUILDS = [
   ["esbuild", ESBUILD, "page", [...esbuild, "--format=esm"], inline],
+  ["esbuild", ESBUILD, "page", [...esbuild, "--format=iife"], inline],
   ["webpack", webpack, "page", pack],
   ["webpack", webpack, "engine", pack],
   ["parcel", { parcel: "2.16.4" }, "page", parcel],
@@ -87,7 +89,7 @@ for (const [name, packages, template, [program, ...words], change] of BUILDS) {
     const url = await served(t, dist, name === "esbuild" ? policy() : {});
     if (template === "engine")
       assert.equal(await site.shown(url), "engine #1 Ra8#");
-    else await site.answers(url);
+    else await site.answers(url, { hasSample: template === "page" });
   });
 }
 
@@ -114,13 +116,14 @@ for (const template of ["page", "worker", "engine"])
     const url = await served(t, directory, template === "page" ? policy() : {});
     if (template === "engine")
       assert.equal(await site.shown(url), "engine #1 Ra8#");
-    else await site.answers(url);
+    else await site.answers(url, { hasSample: template === "page" });
   });
 
-test("Node: a URL and a directory", async () => {
+test("Node: a URL, a directory and the sample", async () => {
   const directory = project("node", {}, "node");
   for (const database of [site.database, DATABASE])
     right(await run(directory, "node", ["main.js", database]));
+  right(await run(directory, "node", ["main.js"]), SAMPLE);
 });
 
 test("types", async () => {
@@ -167,6 +170,7 @@ test(
     const url = await started(t, directory, "next", words);
     const database = encodeURIComponent(site.database);
     right(await (await fetch(`${url}api?db=${database}`)).text());
+    right(await (await fetch(`${url}api`)).text(), SAMPLE);
     await site.answers(`${url}server`);
     await site.answers(url);
   },
@@ -183,7 +187,8 @@ test("workerd", slow, async () => {
       modulesRoot: root, scriptPath: root + "/worker.js", modules: true, compatibilityDate: "2025-11-01",
       modulesRules: [{ type: "ESModule", include: ["**/*.js"] }, { type: "CompiledWasm", include: ["**/*.wasm"] }],
     });
-    const answer = await worker.dispatchFetch("http://worker/?db=" + encodeURIComponent(database));
+    const url = database ? "?db=" + encodeURIComponent(database) : "";
+    const answer = await worker.dispatchFetch("http://worker/" + url);
     console.log(await answer.text());
     await worker.dispose();`,
   );
@@ -196,13 +201,9 @@ test("workerd", slow, async () => {
     conditions,
     "--outdir=dist",
   ]);
-  right(
-    await run(directory, "node", [
-      "run.mjs",
-      join(directory, "dist"),
-      site.database,
-    ]),
-  );
+  const worker = ["run.mjs", join(directory, "dist")];
+  right(await run(directory, "node", [...worker, site.database]));
+  right(await run(directory, "node", worker), SAMPLE);
 });
 
 for (const [name, version, ...words] of /** @type {const} */ ([
@@ -222,6 +223,7 @@ for (const [name, version, ...words] of /** @type {const} */ ([
     const can = await run(directory, name, ["--version"]).catch(() => "");
     if (!can) return t.skip(`NOT TESTED in ${name}, which cannot be had`);
     right(await run(directory, name, [...words, site.database]));
+    right(await run(directory, name, [...words]), SAMPLE);
   });
 
 test("Vitest", slow, async () => {

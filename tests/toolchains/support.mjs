@@ -297,6 +297,7 @@ export async function served(t, directory, headers = {}) {
 /** Provides a browser, and a database on a separate origin. */
 export async function ground() {
   const database = await host(DATABASE);
+  const given = `?db=${encodeURIComponent(`${database.url}manifest.json`)}`;
   /** @type {Promise<import("playwright-core").Browser> | undefined} */
   let browser;
 
@@ -307,10 +308,10 @@ export async function ground() {
     /**
      * Returns the text of a page, whose console must be empty.
      * @param {string} url
-     * @param {{ allow?: RegExp, loads?: number }} options
+     * @param {{ allow?: RegExp, loads?: number, query?: string }} options
      * @returns {Promise<string>}
      */
-    async shown(url, { allow, loads = 1 } = {}) {
+    async shown(url, { allow, loads = 1, query = given } = {}) {
       browser ??= launch();
       const context = await (await browser).newContext();
       try {
@@ -329,7 +330,7 @@ export async function ground() {
               modules.push(response.url())
             ),
         );
-        await page.goto(`${url}?db=${encodeURIComponent(this.database)}`);
+        await page.goto(url + query);
         const shown = await page
           .waitForFunction(
             () => document.querySelector("#answer")?.textContent,
@@ -360,12 +361,14 @@ export async function ground() {
     },
 
     /**
-     * Checks that a page shows the answer.
+     * Checks that a page shows the answer of the database, and without a database that of the sample, unless its code has no sample.
      * @param {string} url
-     * @param {{ allow?: RegExp, loads?: number }} options
+     * @param {{ allow?: RegExp, loads?: number, hasSample?: boolean }} options
      */
-    async answers(url, options = {}) {
+    async answers(url, { hasSample = true, ...options } = {}) {
       right(await this.shown(url, options));
+      if (hasSample)
+        right(await this.shown(url, { ...options, query: "" }), SAMPLE);
     },
 
     async close() {
@@ -376,6 +379,9 @@ export async function ground() {
 }
 
 /** Checks an answer in the form of all templates: depth, score and first move of the starting position. */
-export function right(/** @type {string} */ text) {
-  assert.equal(text.trim().split("\n").at(-1), "20 +0.36 d4");
+export function right(/** @type {string} */ text, expected = "20 +0.36 d4") {
+  assert.equal(text.trim().split("\n").at(-1), expected);
 }
+
+/** The answer of the sample. */
+export const SAMPLE = "24 +0.36 e4";

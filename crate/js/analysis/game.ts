@@ -4,7 +4,13 @@ import { endingScore, probe } from "../shared/score.js";
 import { onAbort, throwIfAborted } from "../shared/abort.js";
 import { ShelfishError } from "../shared/errors.js";
 import { checked, joinMoves, type Kinds, limit } from "../shared/options.js";
-import type { Ending, PositionEval } from "../shared/types.js";
+import { awaited, Parts } from "../shared/parts.js";
+import type {
+  EndgameTables,
+  Ending,
+  EvaluationSource,
+  PositionEval,
+} from "../shared/types.js";
 import { GameReview } from "../shelfish_analysis.js";
 import { openResultStore, type ResultStore } from "./result-store.js";
 import { encode } from "./encode.js";
@@ -68,8 +74,18 @@ export async function analyseGame(
     indexedDB = true,
     onProgress,
     signal,
-  } = checked("analyseGame", options, OPTIONS);
+  } = awaited(checked("analyseGame", options, OPTIONS));
   throwIfAborted(signal, "the analysis");
+  // What the options name by a URL is opened when it is needed, and closed at the end.
+  const parts = new Parts();
+  const openEnding = async () =>
+    (await parts.given<EndgameTables<Ending>>(
+      "endgames",
+      endgames,
+      "probeMany",
+      async (url) => (await import("../endgames.js")).openEndgames(url),
+      false,
+    ))!;
   const review = new GameReview(
     game.fen,
     joinMoves("moves", game.moves),
@@ -85,7 +101,16 @@ export async function analyseGame(
     const databaseError = database
       ? await give(
           review,
-          () => database.lookupMany(positions, query),
+          async () => {
+            const open = await parts.given<EvaluationSource>(
+              "database",
+              database,
+              "lookupMany",
+              async (url) => (await import("../index.js")).openDatabase(url),
+              false,
+            );
+            return open!.lookupMany(positions, query);
+          },
           knownEval,
           signal,
         )
@@ -93,7 +118,7 @@ export async function analyseGame(
     const endgamesError = endgames
       ? await give(
           review,
-          () => probe(positions, endgames, query),
+          () => probe(positions, openEnding, query),
           endgameEval,
           signal,
         )
@@ -111,7 +136,15 @@ export async function analyseGame(
       const { name = "shelfish-analysis", sequences = 5_000 } =
         typeof indexedDB === "object" ? indexedDB : {};
       if (indexedDB) store = openResultStore(name, sequences);
-      await search(review, engine, {
+      const openEngine = async () =>
+        (await parts.given<GameEngine>(
+          "engine",
+          engine,
+          "analyseSequence",
+          async () => (await import("../engine.js")).openEngine(),
+          false,
+        ))!;
+      await search(review, openEngine, {
         progress,
         onProgress,
         signal: abort.signal,
@@ -129,6 +162,7 @@ export async function analyseGame(
     remove?.();
     abort.abort();
     store?.close();
+    parts.close();
     review.free();
   }
 }
@@ -176,7 +210,7 @@ interface Search {
 /** Searches the positions that the review requests, pass by pass. */
 async function search(
   review: GameReview,
-  given: NonNullable<AnalyseGameOptions["engine"]>,
+  openEngine: () => Promise<GameEngine>,
   { progress, onProgress, signal, store }: Search,
 ): Promise<void> {
   let engine: GameEngine | undefined;
@@ -185,7 +219,7 @@ async function search(
     sequences.length > 0;
     sequences = review.next_pass()
   ) {
-    engine ??= await (typeof given === "function" ? given() : given);
+    engine ??= await openEngine();
     const { name } = engine;
     progress.pass++;
     [progress.done, progress.of] = [

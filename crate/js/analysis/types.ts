@@ -1,6 +1,7 @@
 // Types of reports and games.
 
 import type {
+  EngineOpener,
   EndgameTables,
   Ending,
   Evaluated,
@@ -185,11 +186,11 @@ export type GameEngineResult = Evaluation & Partial<Pick<Evaluated, "from">>;
 /** Options of `analyseGame`. */
 export interface AnalyseGameOptions {
   /** A database, whose deep evaluations replace searches. */
-  database?: EvaluationSource | null | undefined;
+  database?: Opener<EvaluationSource>;
   /** Endgame tables, which are opened for a game with at most seven pieces at its end. Their results replace evaluations. */
   endgames?: Opener<EndgameTables<Ending>>;
   /** An engine. Moves between unlike evaluations remain provisional without an engine. */
-  engine?: Opener<GameEngine>;
+  engine?: EngineOpener<GameEngine>;
   /**
    * Nodes for each position of a move that is near an inaccuracy or worse. Twelve times as many settle a doubt at most. Default
    * 400,000.

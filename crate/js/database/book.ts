@@ -4,8 +4,10 @@
 import { enter, type ShelfishError } from "../shared/errors.js";
 import { checked, type Kinds, usage } from "../shared/options.js";
 import { OpenTable } from "../shared/opened.js";
+import { isUrl, Parts } from "../shared/parts.js";
 import type {
   BookManifest,
+  EvaluationSource,
   Explored,
   ExploredMove,
   ExploreOptions,
@@ -38,6 +40,23 @@ const EXPLORE: Kinds<ExploreOptions> = {
 
 /** An open book. `openBook` returns it. `info` of its manifest contains the number of its games and their selection. */
 export class Book extends OpenTable<BookManifest> {
+  #databases = new Parts();
+  #openDatabase: (url: string | URL) => Promise<EvaluationSource>;
+
+  /** @internal */
+  constructor(
+    reader: object,
+    openDatabase: (url: string | URL) => Promise<EvaluationSource>,
+  ) {
+    super(reader);
+    this.#openDatabase = openDatabase;
+  }
+
+  override close(): void {
+    super.close();
+    this.#databases.close();
+  }
+
   /**
    * Returns the moves that were played from a position. The list is empty if no game reached the position, or if the game
    * is over.
@@ -103,10 +122,18 @@ export class Book extends OpenTable<BookManifest> {
       const opening = openingOf?.(played.fen);
       const { signal } = rest;
       const fens = played.moves.map((move) => move.fen);
-      const answers =
-        database && fens.length > 0
-          ? await database.lookupMany(fens, signal && { signal })
-          : [];
+      // A database that a URL names stays open for the next call.
+      const parts = isUrl(database) ? this.#databases : new Parts();
+      const open = await parts.given(
+        isUrl(database) ? String(database) : "database",
+        fens.length ? database : undefined,
+        "lookupMany",
+        this.#openDatabase,
+        false,
+      );
+      const answers = await Promise.resolve(
+        open?.lookupMany(fens, signal && { signal }) ?? [],
+      ).finally(() => parts === this.#databases || parts.close());
       const moves = played.moves.map((move, n): ExploredMove => {
         const opening = openingOf?.(move.fen);
         return {

@@ -5,16 +5,14 @@ import type { Endgames } from "../endgames.js";
 import type { Engine } from "../engine/engine.js";
 import type { Evaluator } from "../engine/evaluator.js";
 import { isUrl, Parts } from "../shared/parts.js";
-import type { EndgameTables, EvaluatorDatabase } from "../shared/types.js";
+import type { EngineOpener, Opener } from "../shared/types.js";
 
-/** Origins of evaluations. Components with equal origins share them. */
+/** Origins of evaluations. Components with equal URLs, or with the same objects, share them. */
 export interface Origins {
-  /** URL of a database, or an open database. */
-  database?: string | URL | Database | undefined;
-  /** URL of endgame tables, or open tables. */
-  endgames?: string | URL | Endgames | undefined;
-  /** Whether the engine searches positions that tables and database lack. Default `false`. */
-  engine?: boolean | undefined;
+  database?: Opener<Database>;
+  endgames?: Opener<Endgames>;
+  /** The engine that searches positions that tables and database lack; `true` for the engine of this package. Default `false`. */
+  engine?: EngineOpener<Engine>;
 }
 
 /** Milliseconds after which origins without a component are closed. A page that changes keeps them. */
@@ -30,45 +28,36 @@ export class OpenOrigins {
     this.#origins = origins;
   }
 
-  async database(): Promise<Database | undefined> {
-    const { database } = this.#origins;
-    if (!isUrl(database)) return database;
-    return this.#parts.get("database", async () =>
-      (await import("../index.js")).openDatabase(database),
-    );
-  }
-
-  /** Returns the tables, or a function that opens them. */
-  get endgames(): EndgameTables | (() => Promise<Endgames>) | undefined {
-    const { endgames } = this.#origins;
-    if (!isUrl(endgames)) return endgames;
-    return () =>
-      this.#parts.get("endgames", async () =>
-        (await import("../endgames.js")).openEndgames(endgames),
-      );
-  }
-
-  /** Returns a function that opens the engine; `undefined` without an engine. */
-  get engine(): (() => Promise<Engine>) | undefined {
-    if (!this.#origins.engine) return undefined;
-    return () =>
-      this.#parts.get("engine", async () =>
-        (await import("../engine.js")).openEngine(),
-      );
+  /** Returns the origins as functions that open each origin once. */
+  get all() {
+    const { database, endgames, engine } = this.#origins;
+    const parts = this.#parts;
+    return {
+      database:
+        database &&
+        (async () =>
+          (await parts.given("database", database, "lookup", async (url) =>
+            (await import("../index.js")).openDatabase(url),
+          ))!),
+      endgames:
+        endgames &&
+        (async () =>
+          (await parts.given("endgames", endgames, "probe", async (url) =>
+            (await import("../endgames.js")).openEndgames(url),
+          ))!),
+      engine:
+        engine &&
+        (async () =>
+          (await parts.given("engine", engine, "analyse", async () =>
+            (await import("../engine.js")).openEngine(),
+          ))!),
+    };
   }
 
   evaluator(): Promise<Evaluator> {
-    return this.#parts.get("evaluator", async () => {
-      const [{ openEvaluator }, database] = await Promise.all([
-        import("../engine.js"),
-        this.database(),
-      ]);
-      return openEvaluator({
-        database: database as EvaluatorDatabase | undefined,
-        endgames: this.endgames,
-        engine: this.engine,
-      });
-    });
+    return this.#parts.get("evaluator", async () =>
+      (await import("../engine.js")).openEvaluator(this.all),
+    );
   }
 
   close(): void {
@@ -83,10 +72,9 @@ const numbers = new WeakMap<object, number>();
 let last = 0;
 
 function nameOf(value: unknown): string {
-  if (typeof value !== "object" || value === null || value instanceof URL)
-    return String(value);
-  let number = numbers.get(value);
-  if (number === undefined) numbers.set(value, (number = ++last));
+  if (isUrl(value) || value !== Object(value)) return String(value);
+  let number = numbers.get(value as object);
+  if (number === undefined) numbers.set(value as object, (number = ++last));
   return `#${number}`;
 }
 

@@ -16,10 +16,12 @@ import {
   SEARCH,
   usage,
 } from "../shared/options.js";
-import { Parts } from "../shared/parts.js";
+import { awaited, Parts } from "../shared/parts.js";
+import { openEngine } from "./engine.js";
 import type {
   CallOptions,
   EndgameResult,
+  EndgameTables,
   Evaluated,
   EvaluateOptions,
   EvaluatorEngine,
@@ -87,11 +89,17 @@ export class Evaluator {
     const search = { ...limits(rest, 16), signal, castling, san };
     const exact = await this.#probe(fen, { signal, castling }, san);
     if (exact) return exact;
-    const { database, engine } = this.#options;
+    const { engine } = this.#options;
     let answer: PositionEval | null = null;
     let databaseError: ShelfishError | undefined;
     try {
       const query = { minDepth, minKnodes, minPvs, signal, castling, san };
+      const database = await this.#parts.given(
+        "database",
+        this.#options.database,
+        "lookup",
+        async (url) => (await import("../index.js")).openDatabase(url),
+      );
       answer = (await database?.lookup(fen, query)) ?? null;
     } catch (error) {
       databaseError = error as ShelfishError;
@@ -129,11 +137,10 @@ export class Evaluator {
     );
   }
 
-  /** Closes the engine and the tables that the evaluator opened. The database, and what was passed open, remain open. */
+  /** Closes what URLs or functions opened. What was passed open, or by a promise, remains open. */
   close(): void {
     this.#isOpen = false;
-    for (const name of ["engine", "endgames"] as const)
-      if (typeof this.#options[name] === "function") this.#parts.close(name);
+    this.#parts.close();
   }
 
   [Symbol.dispose](): void {
@@ -153,14 +160,20 @@ export class Evaluator {
     const { endgames } = this.#options;
     if (!endgames) return undefined;
     try {
-      const open = () =>
-        this.#parts.get("endgames", () =>
-          typeof endgames === "function" ? endgames() : endgames,
-        );
+      const open = async () =>
+        (await this.#parts.given<EndgameTables>(
+          "endgames",
+          endgames,
+          "probeMany",
+          async (url) => (await import("../endgames.js")).openEndgames(url),
+        ))!;
       const [result] = await probe([fen], open, query);
       return result && "moves" in result ? exactly(result, san) : undefined;
     } catch (error) {
-      if (error instanceof ShelfishError && error.code === "aborted")
+      if (
+        error instanceof ShelfishError &&
+        /^(aborted|usage)$/.test(error.code)
+      )
         throw error;
       // The next position tries again. The database and the engine answer.
       this.#parts.forget("endgames");
@@ -171,10 +184,14 @@ export class Evaluator {
   async #openEngine(): Promise<EvaluatorEngine> {
     // An engine that starts after `close` would never end.
     this.#checkOpen();
-    const engine = this.#options.engine!;
-    return this.#parts.get("engine", () =>
-      typeof engine === "function" ? engine() : engine,
+    const { engine } = this.#options;
+    const opened = await this.#parts.given<EvaluatorEngine>(
+      "engine",
+      engine,
+      "analyse",
+      () => openEngine(),
     );
+    return opened!;
   }
 }
 
@@ -213,7 +230,7 @@ function suffices(
 /** Opens an evaluator of at least one origin: endgame tables, a database, an engine. */
 export function openEvaluator(options: EvaluatorOptions): Evaluator {
   return enterSync(() => {
-    const given = checked("openEvaluator", options, OPEN);
+    const given = awaited(checked("openEvaluator", options, OPEN));
     if (given.endgames || given.database || given.engine)
       return new Evaluator(given);
     throw usage(

@@ -4,18 +4,18 @@ import type { Book } from "../database/book.js";
 import type { Database } from "../database/database.js";
 import { checked, type Kinds } from "../shared/options.js";
 import type { ErrorFields } from "../shared/errors.js";
-import { isUrl, Parts } from "../shared/parts.js";
-import type { LichessGame } from "../shared/types.js";
+import { awaited, Parts } from "../shared/parts.js";
+import type { LichessGame, Opener } from "../shared/types.js";
 import { bucketsOf, filterOf, Refusal } from "./filter.js";
 
 /** Databases that answer instead of Lichess. Requests without a database are sent to Lichess. */
 export interface LichessOptions {
-  /** Answers `/api/cloud-eval`: the URL of a database, or an open database. */
-  database?: string | URL | Database | undefined;
-  /** Answers `/masters` and `/lichess` of the opening explorer: the URL of a book, or an open book. */
-  book?: string | URL | Book | undefined;
+  /** Answers `/api/cloud-eval`. */
+  database?: Opener<Database>;
+  /** Answers `/masters` and `/lichess` of the opening explorer. */
+  book?: Opener<Book>;
   /** Answers `/masters` instead of `book`. */
-  masters?: string | URL | Book | undefined;
+  masters?: Opener<Book>;
   /** Names of openings in answers of the explorer. Default `true`; their file takes 35 kB in Brotli. */
   openings?: boolean | undefined;
   /** Sends the other requests. Default the global `fetch` at the time of the call. */
@@ -98,7 +98,7 @@ export function adapter(
   load: () => Promise<Openers>,
   given: LichessOptions,
 ): LichessFetch {
-  const options = checked("lichessFetch", given, OPTIONS);
+  const options = awaited(checked("lichessFetch", given, OPTIONS));
   const { database, book, masters } = options;
   const send = options.fetch ?? globalThis.fetch;
   const parts = new Parts();
@@ -108,13 +108,18 @@ export function adapter(
     lichess: book,
   };
 
-  const opened = <T>(kind: Kind): Promise<T> | T => {
-    const source = sources[kind]!;
-    if (!isUrl(source)) return source as T;
-    return parts.get(String(source), async () => {
-      const { openDatabase, openBook } = await load();
-      return (kind === "cloud-eval" ? openDatabase : openBook)(source);
-    });
+  const openDatabase = async () =>
+    (await parts.given<Database>("database", database, "lookup", async (url) =>
+      (await load()).openDatabase(url),
+    ))!;
+  const openBook = async (kind: Kind) => {
+    const name = kind === "masters" && masters ? "masters" : "book";
+    return (await parts.given<Book>(
+      name,
+      options[name],
+      "explore",
+      async (url) => (await load()).openBook(url),
+    ))!;
   };
 
   /** Returns the kind, the URL and the signal of a request, or `undefined` if Lichess answers. */
@@ -143,7 +148,7 @@ export function adapter(
     const fen = value("fen")?.replaceAll("_", " ");
     if (fen === undefined)
       throw new Refusal("fen: expected /api/cloud-eval?fen=FEN, found no fen");
-    const evals = await opened<Database>("cloud-eval");
+    const evals = await openDatabase();
     const found = await evals
       .lookup(fen, { format: "lichess", multiPv, signal })
       .catch((error) => {
@@ -168,7 +173,7 @@ export function adapter(
     const root = value("fen")?.replaceAll("_", " ") ?? START;
     const played = (value("play") ?? "").split(",").filter((uci) => uci);
     const [from, names] = await Promise.all([
-      opened<Book>(kind),
+      openBook(kind),
       options.openings === false ? undefined : import("../openings.js"),
     ]);
     let path = [root];

@@ -101,7 +101,7 @@ export function checked<O extends object>(
 }
 
 /** Describes a value in an error. */
-const shown = (value: unknown) =>
+export const shown = (value: unknown) =>
   typeof value === "string"
     ? JSON.stringify(value.slice(0, 40))
     : isObject(value)

@@ -1,12 +1,25 @@
 // Parts that are opened on demand.
 
-/** Whether a part is named by its URL, and not open. */
+import { shown, usage } from "./options.js";
+import type { Opener } from "./types.js";
+
+/** Whether a part is named by its URL, and not open. A URL of another realm has another class. */
 export const isUrl = (value: unknown): value is string | URL =>
-  typeof value === "string" || value instanceof URL;
+  typeof value === "string" ||
+  Object.prototype.toString.call(value) === "[object URL]";
+
+/** Returns options whose promises may reject before they are needed. The call that needs them rejects. */
+export function awaited<O extends object>(options: O): O {
+  for (const value of Object.values(options))
+    Promise.resolve(value).catch(() => {});
+  return options;
+}
 
 /** Parts by name. A part is opened when it is first needed. If the opening failed, the next call opens the part again. */
 export class Parts {
   #open = new Map<string, Promise<unknown>>();
+  /** Objects that their owners close. */
+  #lent = new WeakSet<object>();
 
   /** Returns a part, and opens it if it is not open. */
   get<T>(name: string, open: () => T | PromiseLike<T>): Promise<T> {
@@ -19,6 +32,35 @@ export class Parts {
     return part;
   }
 
+  /**
+   * Returns the part that an option gives. All entries take the same: a URL, an open object, a promise of either, or a function that
+   * returns one of these; `true` for the engine. `method` is what the caller needs of the object. `close` closes what a URL names, and with
+   * `isOwner` what a function returns.
+   */
+  given<T extends object>(
+    name: string,
+    given: Opener<T, string | URL | boolean>,
+    method: keyof T & string,
+    open: (url: any) => Promise<T>,
+    isOwner = true,
+  ): Promise<T | undefined> {
+    if (!given) return Promise.resolve(undefined);
+    return this.get(name, async () => {
+      const value = await (typeof given === "function" ? given() : given);
+      if (name === "engine" ? value === true : isUrl(value)) return open(value);
+      if (!value) return undefined;
+      const found = value as T;
+      if (typeof found[method] !== "function") {
+        const expected = name === "engine" ? "true" : "a URL";
+        throw usage(
+          `${name}: expected ${expected}, an open object with ${method}(), or a promise of either, found ${shown(value)}`,
+        );
+      }
+      if (typeof given !== "function" || !isOwner) this.#lent.add(found);
+      return found;
+    });
+  }
+
   /** Forgets a part that failed after it was opened. */
   forget(name: string): void {
     this.#open.delete(name);
@@ -29,7 +71,12 @@ export class Parts {
     for (const [key, part] of this.#open) {
       if (name !== undefined && key !== name) continue;
       this.#open.delete(key);
-      part.then((open) => (open as { close(): void }).close()).catch(() => {});
+      part
+        .then((open) => {
+          if (!this.#lent.has(open as object))
+            (open as { close(): void }).close();
+        })
+        .catch(() => {});
     }
   }
 }

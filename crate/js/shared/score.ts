@@ -7,7 +7,6 @@ import type {
   Ending,
   Evaluation,
   EvaluationOrigin,
-  Opener,
   PositionEval,
 } from "./types.js";
 
@@ -87,12 +86,12 @@ export function endingScore(ending: Pick<Ending, "fen" | "outcome">): {
 /** Asks endgame tables about positions with few pieces, and opens them only for such positions. The answers of other positions are `undefined`. */
 export async function probe<Result extends Ending>(
   fens: readonly string[],
-  given: NonNullable<Opener<EndgameTables<Result>>>,
+  open: () => Promise<EndgameTables<Result>>,
   options: CallOptions,
 ): Promise<(Result | Error | undefined)[]> {
   const few = (most: number) => fens.filter((fen) => countPieces(fen) <= most);
   if (few(MAX_TABLE_PIECES).length === 0) return [];
-  const tables = await (typeof given === "function" ? given() : given);
+  const tables = await open();
   const asked = few(tables.maxPieces);
   const results = await tables.probeMany(asked, options);
   return fens.map((fen) => results[asked.indexOf(fen)]);

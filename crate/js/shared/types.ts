@@ -380,8 +380,8 @@ export interface EvaluationSource {
 
 /** Options of `explore`. */
 export interface ExploreOptions extends MovesOptions {
-  /** Database of evaluations. All moves are looked up by a single call. */
-  database?: EvaluationSource | undefined;
+  /** Database of evaluations. All moves are looked up by a single call. A database by its URL stays open until the book is closed. */
+  database?: Opener<EvaluationSource>;
   /** Finds the name of an opening by FEN, like `openingOf` of `shelfish/openings`. */
   openingOf?: ((fen: string) => Opening | undefined) | undefined;
   /** `"lichess"` returns the shape of Lichess' opening explorer. */
@@ -577,19 +577,26 @@ export interface Evaluated<
   databaseError?: ShelfishError | undefined;
 }
 
-/** An object, or a function that opens it when it is needed. */
-export type Opener<T> = T | (() => T | PromiseLike<T>) | null | undefined;
+/** What names an object, or the object itself. */
+type Given<T, Name> = T | Name | PromiseLike<T | Name>;
+
+/** What every entry takes as an origin: a URL, an open object, a promise of either, or a function that returns it when it is needed. */
+export type Opener<T, Name = string | URL> =
+  Given<T, Name> | (() => Given<T, Name>) | null | undefined;
+
+/** An engine, a promise of it, or a function that opens it. `true` is the engine of this package. */
+export type EngineOpener<T> = Opener<T, boolean>;
 
 /** Options of `openEvaluator`. */
 export interface EvaluatorOptions {
   /** A database of `shelfish` or `shelfish/worker`. */
-  database?: EvaluatorDatabase | null | undefined;
+  database?: Opener<EvaluatorDatabase>;
   /**
    * Endgame tables of `shelfish/endgames`, which are opened at a position with at most seven pieces. They are asked first. Positions
    * that they do not contain, and positions whose tables fail, are evaluated by the database and the engine.
    */
   endgames?: Opener<EndgameTables>;
-  engine?: Opener<EvaluatorEngine>;
+  engine?: EngineOpener<EvaluatorEngine>;
 }
 
 /** The part of the result of an ending that evaluator and analysis need. */

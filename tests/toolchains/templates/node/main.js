@@ -1,6 +1,6 @@
-import { openDatabase } from "shelfish";
+import { openDatabase, sample } from "shelfish";
 
-const shelf = await openDatabase(process.argv[2]);
+const shelf = await openDatabase(process.argv[2] ?? sample());
 const { best } = await shelf.lookup(
   "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
   { san: true },

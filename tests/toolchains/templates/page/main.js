@@ -1,7 +1,7 @@
-import { openDatabase } from "shelfish";
+import { openDatabase, sample } from "shelfish";
 
 async function answer(url) {
-  const shelf = await openDatabase(url);
+  const shelf = await openDatabase(url ?? sample());
   const { best } = await shelf.lookup(
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
     { san: true },

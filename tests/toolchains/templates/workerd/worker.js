@@ -1,9 +1,9 @@
-import { openDatabase } from "shelfish";
+import { openDatabase, sample } from "shelfish";
 
 export default {
   async fetch(request) {
     const url = new URL(request.url).searchParams.get("db");
-    const shelf = await openDatabase(url);
+    const shelf = await openDatabase(url ?? sample());
     const { best } = await shelf.lookup(
       "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
       { san: true },
