@@ -15,7 +15,7 @@ class Shelfish:
     """A process that looks up positions of a database: the path of a folder, or a URL."""
 
     def __init__(self, database, program=os.environ.get("SHELFISH", "shelfish")):
-        command = [program, "lookup", "--database", database, "--json", "-"]
+        command = [program, "lookup", database, "--json", "-"]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8")
 
     def lookup(self, fen):

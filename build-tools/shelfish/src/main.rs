@@ -1,5 +1,6 @@
 //! `shelfish`: builds, reads, verifies and serves databases of chess evaluations and of played moves.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -78,6 +79,50 @@ enum Command {
     },
 }
 
+/// Options that were the database of a command before it became the first argument.
+const DATABASE: [&str; 5] = ["-d", "--database", "--book", "--from", "--endgames"];
+
+/// Moves the databases that options name to the front of the arguments.
+fn with_database_first(mut words: Vec<OsString>) -> Vec<OsString> {
+    let program = Cli::command();
+    let (mut command, mut front) = (&program, 1);
+    while let Some(next) = words
+        .get(front)
+        .and_then(|word| command.find_subcommand(word))
+    {
+        (command, front) = (next, front + 1);
+    }
+    let first = command.get_positionals().next();
+    if first.is_none_or(|first| first.get_id() != "database") {
+        return words;
+    }
+    let is_own = |name: &str| {
+        command
+            .get_opts()
+            .any(|option| option.get_long() == name.strip_prefix("--"))
+    };
+    let mut rest = Vec::new();
+    let mut tail = words.split_off(front).into_iter();
+    while let Some(word) = tail.next() {
+        let text = word.to_string_lossy();
+        let (name, value) = match (text.split_once('='), text.strip_prefix("-d")) {
+            (Some((name, value)), _) => (name, Some(value.into())),
+            (None, Some(value)) if !value.is_empty() => ("-d", Some(value.into())),
+            _ => (&*text, None),
+        };
+        if DATABASE.contains(&name) && !is_own(name) {
+            words.extend(value.or_else(|| tail.next()));
+        } else if word == "--" {
+            rest.push(word);
+            rest.extend(tail.by_ref());
+        } else {
+            rest.push(word);
+        }
+    }
+    words.extend(rest);
+    words
+}
+
 /// Prints a help text, or wrong usage without the secrets of URLs, and ends the process.
 fn wrong_usage(error: &clap::Error) -> ! {
     let text = error.to_string();
@@ -97,7 +142,7 @@ fn is_wrong_usage(error: &(dyn std::error::Error + 'static)) -> bool {
 }
 
 fn main() -> ExitCode {
-    let outcome = match Cli::try_parse()
+    let outcome = match Cli::try_parse_from(with_database_first(std::env::args_os().collect()))
         .unwrap_or_else(|error| wrong_usage(&error))
         .command
     {
@@ -163,6 +208,28 @@ mod tests {
         };
         let errors: Vec<String> = commands.into_iter().filter_map(error).collect();
         assert!(errors.is_empty(), "{}", errors.join("\n"));
+    }
+
+    #[test]
+    fn a_database_is_an_argument_and_an_option_in_any_place() {
+        for (old, new) in [
+            ("verify -d db -q", "verify db -q"),
+            ("lookup --json FEN -ddb", "lookup db --json FEN"),
+            ("lookup --database=db -- -d", "lookup db -- -d"),
+            ("bench --games g -d a -d=b", "bench a b --games g"),
+            ("analyse g -d db --endgames e", "analyse db g --endgames e"),
+            ("endgames probe FEN --endgames e", "endgames probe e FEN"),
+            ("book pick FEN --book b", "book pick b FEN"),
+            ("serve site --book b", "serve site --book b"),
+            ("explore -d", "explore"),
+        ] {
+            let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
+            let program = words("shelfish");
+            assert_eq!(
+                with_database_first([program.clone(), words(old)].concat()),
+                [program, words(new)].concat(),
+            );
+        }
     }
 
     /// Counts the commands and options that the help shows, without `--help`.

@@ -18,9 +18,9 @@ use crate::{BoxError, Outcome};
 /// Measure the cost of games that are looked up in databases.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  shelfish bench -d db --games games.pgn.zst
-  shelfish bench -d old -d new --games games.pgn.zst --every 100 --limit 1000 --markdown
-  shelfish bench -d https://example.org/evals --games games.pgn --limit 20
+  shelfish bench db --games games.pgn.zst
+  shelfish bench old new --games games.pgn.zst --every 100 --limit 1000 --markdown
+  shelfish bench https://example.org/evals --games games.pgn --limit 20
 
 The positions of a game are looked up together, and the table has the means of a game: cold with a new reader for each game, and
 warm with one reader for all games. The time is that of this machine and of the network to the host. Games without moves or with
@@ -29,8 +29,8 @@ an error are skipped.
 Exit codes: 0 if the games were replayed; 1 otherwise; 2 if the usage is wrong.")]
 pub struct Args {
     /// Database: a directory or a URL. Repeatable, to compare databases
-    #[arg(short, long = "database", required = true, value_name = "DIR_OR_URL", value_parser = database::address)]
-    databases: Vec<String>,
+    #[arg(required = true, value_name = "DATABASE", value_parser = database::address)]
+    database: Vec<String>,
     #[command(flatten)]
     sample: Sample,
     /// Print Markdown
@@ -150,7 +150,7 @@ pub fn run(args: Args) -> Outcome {
     if args.markdown {
         println!("|---|{}", "---:|".repeat(QUANTITIES.len()));
     }
-    for address in &args.databases {
+    for address in &args.database {
         let source = database::Args::of(address).source()?;
         for (name, is_warm) in [("cold", false), ("warm", true)] {
             let means = database::wait(measure(&source, &games, is_warm))??;

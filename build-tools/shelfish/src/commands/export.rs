@@ -24,11 +24,11 @@ use crate::{BoxError, Outcome, lichess};
 /// Convert a database to JSON lines, CSV, Parquet or a Polyglot book.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  shelfish export -d db | zstd > dump.jsonl.zst
-  shelfish export -d db --format parquet -o dump.parquet
-  shelfish export -d book --format csv -o book.csv
-  shelfish export -d https://example.org/evals -o dump.jsonl
-  shelfish export -d book --format polyglot --min-games 5 -o book.bin
+  shelfish export db | zstd > dump.jsonl.zst
+  shelfish export db --format parquet -o dump.parquet
+  shelfish export book --format csv -o book.csv
+  shelfish export https://example.org/evals -o dump.jsonl
+  shelfish export book --format polyglot --min-games 5 -o book.bin
 
 Of a database of evaluations, JSON lines contain every position, evaluation, PV, depth and node count; `shelfish build` makes
 the same database of them. Parquet and CSV have one row per PV, as Lichess publishes it. Rows cannot separate two consecutive

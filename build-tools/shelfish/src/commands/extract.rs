@@ -43,11 +43,11 @@ const MEMORY: usize = 128 << 20;
 /// Make a small database of an opening, a repertoire or games.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  shelfish extract -d https://example.org/evals --start 'rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq -' -o sicilian
-  shelfish extract -d s3://my-bucket/evals --start 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -' --max-plies 10 -o openings
-  shelfish extract -d db --pgn repertoire.pgn --max-plies 2 -o repertoire
-  shelfish extract -d db --pgn games.pgn -o pack --max-size 20MiB
-  shelfish extract -d book --pgn repertoire.pgn --max-plies 4 -o repertoire-book
+  shelfish extract https://example.org/evals --start 'rnbqkbnr/pp1ppppp/8/2p5/4P3/8/PPPP1PPP/RNBQKBNR w KQkq -' -o sicilian
+  shelfish extract s3://my-bucket/evals --start 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -' --max-plies 10 -o openings
+  shelfish extract db --pgn repertoire.pgn --max-plies 2 -o repertoire
+  shelfish extract db --pgn games.pgn -o pack --max-size 20MiB
+  shelfish extract book --pgn repertoire.pgn --max-plies 4 -o repertoire-book
 
 The new database contains the positions of --start, or all positions of the games, and all positions that legal moves reach
 from there without leaving the database. The command reads only the blocks that can contain these positions. It writes the

@@ -24,9 +24,9 @@ const MAX_LINE: usize = 1024;
 /// Look up positions.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  shelfish lookup -d db 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1'
-  shelfish lookup -d https://example.org/evals --json - < fens.txt
-  shelfish lookup -d db --json -    # a process for other programs; build-tools/shelfish/examples/lookup.py asks it from Python
+  shelfish lookup db 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1'
+  shelfish lookup https://example.org/evals --json - < fens.txt
+  shelfish lookup db --json -    # a process for other programs; build-tools/shelfish/examples/lookup.py asks it from Python
 
 With --json -, each FEN on standard input has one line of JSON on standard output, in the same order. The line is flushed before
 the next FEN is awaited. An invalid FEN has a line with `error`, and the process continues until the end of the input. Empty

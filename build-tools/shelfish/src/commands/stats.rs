@@ -18,7 +18,7 @@ use crate::terminal::shown::shown;
 /// Print the facts of the manifest of a database.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  shelfish stats -d https://example.org/evals --json
+  shelfish stats https://example.org/evals --json
 
 Exit codes: 0 if the database could be read; 1 otherwise; 2 if the usage is wrong.")]
 pub struct Args {

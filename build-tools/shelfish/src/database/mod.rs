@@ -28,8 +28,8 @@ use crate::system::url::{is_http, scheme};
 #[group(id = "database_args")]
 pub struct Args {
     /// Database: a directory, or a URL with https://, s3:// or gs://. An appended #sha256-... accepts only the
-    /// manifest with this hash, as printed by `shelfish build` and `stats`
-    #[arg(short, long, value_name = "DIR_OR_URL", value_parser = address)]
+    /// manifest with this hash, as printed by `shelfish build` and `stats`. `-d DATABASE` is the same in any place
+    #[arg(value_name = "DATABASE", value_parser = address)]
     pub database: String,
 }
 

@@ -5,7 +5,7 @@ mod people;
 mod search;
 
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -16,6 +16,7 @@ use shakmaty::{CastlingMode, Chess, Position as _};
 use shelfish::eval::PositionEval;
 use shelfish::position::Position;
 use shelfish::reader::Options;
+use shelfish::table::Manifest;
 use shelfish_analysis::pgn::{self, GameTexts, PgnGame};
 use shelfish_analysis::{DEFAULT_NODES, KnownEval, Review, annotate_review};
 use shelfish_endgames::{EndgameError, Outcome as EndgameOutcome, Probe};
@@ -36,14 +37,14 @@ const BATCH: usize = 16;
 
 /// Report mistakes, accuracy and average centipawn loss of games.
 #[derive(clap::Args, Debug)]
-#[command(mut_arg("database", |arg| arg.required(false).default_value("").hide_default_value(true)))]
+#[command(override_usage = "shelfish analyse [OPTIONS] [DATABASE] <GAMES>...")]
 #[command(after_help = "Examples:
-  shelfish analyse game.pgn -d db
-  shelfish analyse games.pgn.zst -d https://example.org/evals --json > reports.jsonl
-  shelfish analyse game.pgn -d db --engine --endgames syzygy
+  shelfish analyse db game.pgn
+  shelfish analyse https://example.org/evals games.pgn.zst --json > reports.jsonl
+  shelfish analyse db game.pgn --engine --endgames syzygy
   shelfish analyse game.pgn --uci \"stockfish Hash=64\" --nodes 1000000 --threads 4
-  shelfish analyse games.pgn -d db --pgn -o annotated.pgn
-  curl -L https://lichess.org/game/export/q7ZvsdUF | shelfish analyse - -d db --use-pgn-evals
+  shelfish analyse db games.pgn --pgn -o annotated.pgn
+  curl -L https://lichess.org/game/export/q7ZvsdUF | shelfish analyse db - --use-pgn-evals
 
 Inaccuracies (?!), mistakes (?), blunders (??), accuracy and average centipawn loss follow the formulas that Lichess
 publishes. The report says how many moves contribute to each figure. A judgment by two evaluations that are not comparable is
@@ -68,16 +69,15 @@ A game with an error is reported up to there, and the object contains \"error\".
 Exit codes: 0 if every game could be read and looked up; 1 otherwise (the other games are still reported); 2 if the usage is
 wrong.")]
 pub struct Args {
-    #[command(flatten)]
-    database: database::Args,
+    /// Database, as a directory or URL; then PGN files, plain or compressed with zstd, gzip or bzip2, `-` for standard input.
+    /// Without a database, the first argument is a file
+    #[arg(id = "database", required = true, value_name = "DATABASE_OR_GAMES")]
+    games: Vec<PathBuf>,
     /// Syzygy tables, whose exact results replace evaluations: a directory, or a URL with an index by `shelfish endgames index`
     #[arg(long, value_name = "DIR_OR_URL", value_parser = database::address)]
     endgames: Option<String>,
     #[command(flatten)]
     search: search::Args,
-    /// PGN file, plain or compressed with zstd, gzip or bzip2; `-` reads standard input
-    #[arg(required = true, value_name = "GAMES")]
-    games: Vec<PathBuf>,
     /// Print one JSON object per game
     #[arg(long)]
     json: bool,
@@ -96,9 +96,20 @@ pub struct Args {
 }
 
 impl Args {
-    /// Returns whether a database is given. An engine and the evaluations of a PGN need no database.
-    fn has_database(&self) -> bool {
-        !self.database.database.is_empty()
+    /// Returns the database and the games. An engine and the evaluations of a PGN need no database, so the first argument is
+    /// the database only if it is no file with games.
+    fn operands(&self) -> (Option<&Path>, &[PathBuf]) {
+        let is_file =
+            |path: &Path| path.exists() && !path.is_dir() && !path.ends_with(Manifest::FILE);
+        match self.games.split_first() {
+            Some((first, games))
+                if !(first.as_os_str() == "-" || is_file(first))
+                    && (!games.is_empty() || first.is_dir()) =>
+            {
+                (Some(first), games)
+            }
+            _ => (None, &self.games),
+        }
     }
 }
 
@@ -134,12 +145,15 @@ struct Totals {
 
 /// Analyses games and prints the reports.
 pub fn run(args: Args) -> Outcome {
-    if !args.has_database()
-        && args.endgames.is_none()
-        && !args.search.is_on()
-        && !args.use_pgn_evals
-    {
-        let why = "expected a database (-d), an engine (--engine or --uci), --endgames, or --use-pgn-evals\n";
+    let (database, games) = args.operands();
+    let is_enough =
+        database.is_some() || args.endgames.is_some() || args.search.is_on() || args.use_pgn_evals;
+    let why = if games.is_empty() {
+        "expected a PGN file after the database, or `-`\n"
+    } else {
+        "expected a database before the games, an engine (--engine or --uci), --endgames, or --use-pgn-evals\n"
+    };
+    if !is_enough || games.is_empty() {
         clap::Command::new("shelfish analyse")
             .error(ErrorKind::MissingRequiredArgument, why)
             .exit();
@@ -163,7 +177,7 @@ pub fn run(args: Args) -> Outcome {
 fn write(runtime: &Runtime, args: &Args) -> Result<Totals, BoxError> {
     match &args.out {
         Some(path) => {
-            output::check(path, args.games.iter().map(PathBuf::as_path))?;
+            output::check(path, args.operands().1.iter().map(PathBuf::as_path))?;
             let mut totals = Totals::default();
             output::whole(path, |out| -> Result<(), BoxError> {
                 totals = analyse(runtime, args, out, false)?;
@@ -186,8 +200,10 @@ fn analyse(
     is_terminal: bool,
 ) -> Result<Totals, BoxError> {
     let started = Instant::now();
-    let reader = if args.has_database() {
-        let database = args.database.source()?;
+    let (database, games) = args.operands();
+    let reader = if let Some(database) = database {
+        let database =
+            database::Args::of(&database::address(&database.display().to_string())?).source()?;
         Some(
             runtime
                 .block_on(database.reader(Options::default()))
@@ -202,8 +218,7 @@ fn analyse(
     };
     let mut engines = args.search.start(args.quiet)?;
     let (read, positions) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
-    let sources: Vec<Input> = args
-        .games
+    let sources: Vec<Input> = games
         .iter()
         .map(|path| Input::from(path.as_path()))
         .collect();

@@ -41,9 +41,9 @@ pub enum Command {
 /// Choose a move from a book, at random by frequency and results.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  shelfish book pick 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -' --book my.sqlite
-  shelfish book pick FEN --book performance.bin --greedy
-  shelfish book pick FEN --book https://example.org/book --json
+  shelfish book pick my.sqlite 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -'
+  shelfish book pick performance.bin FEN --greedy
+  shelfish book pick https://example.org/book FEN --json
 
 The weight of a move is its frequency times its score, (wins + draws/2 + 1) / (wins + draws + losses + 2), of the side that
 plays the move. Moves of a Polyglot book, which has no results, have the weights of the book. UCI writes castling as e1g1, in
@@ -51,12 +51,12 @@ Chess960 as e1h1.
 
 Exit codes: 0 if every position could be looked up, in the book or not; 1 otherwise; 2 if the usage is wrong.")]
 pub struct PickArgs {
+    /// Book: a learning book, a Polyglot book (.bin), or the directory or URL of a book from `shelfish book build`
+    #[arg(value_name = "BOOK")]
+    database: String,
     /// FEN with four or six fields, quoted as one argument
     #[arg(required = true, value_name = "FEN")]
     fens: Vec<String>,
-    /// Book: a learning book, a Polyglot book (.bin), or the directory or URL of a book from `shelfish book build`
-    #[arg(long, value_name = "BOOK", alias = "from")]
-    book: String,
     /// Choose the move with the largest weight
     #[arg(long)]
     greedy: bool,
@@ -99,7 +99,7 @@ struct PickedMove {
 }
 
 fn pick(args: &PickArgs) -> Outcome {
-    let book = Book::open(&args.book)?;
+    let book = Book::open(&args.database)?;
     let mut answers = Answers::new(args.json);
     for fen in &args.fens {
         let number = if args.greedy { 0.0 } else { fastrand::f64() };

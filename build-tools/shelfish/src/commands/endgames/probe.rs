@@ -17,8 +17,8 @@ use crate::{BoxError, Outcome};
 /// Look up the results of positions and of their moves.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  shelfish endgames probe -d syzygy '8/8/8/8/3k4/8/3P4/3K4 w - - 0 1'
-  shelfish endgames probe -d https://example.org/syzygy --json FEN FEN
+  shelfish endgames probe syzygy '8/8/8/8/3k4/8/3P4/3K4 w - - 0 1'
+  shelfish endgames probe https://example.org/syzygy --json FEN FEN
 
 The distance (DTZ) counts plies until the next capture or pawn move. The half-move clock of the FEN decides whether a win is
 reached within the 50-move rule.
@@ -26,8 +26,8 @@ reached within the 50-move rule.
 Exit codes: 0 if every position has a result; 1 otherwise; 2 if the usage is wrong.")]
 pub struct Args {
     /// Syzygy tables: a directory, or a URL with https://, s3:// or gs:// and an index by `shelfish endgames index`
-    #[arg(short = 'd', long = "endgames", value_name = "DIR_OR_URL", value_parser = database::address)]
-    tables: String,
+    #[arg(value_name = "TABLES", value_parser = database::address)]
+    database: String,
     /// FEN with four or six fields, quoted as one argument
     #[arg(required = true, value_name = "FEN")]
     fens: Vec<String>,
@@ -68,7 +68,7 @@ pub fn run(args: &Args) -> Outcome {
 }
 
 async fn probe(args: &Args) -> Outcome {
-    let tables = EndgameTables::open(&args.tables).await?;
+    let tables = EndgameTables::open(&args.database).await?;
     let mut answers = Answers::new(args.json);
     for fen in &args.fens {
         answers.give(fen, probed(&tables, fen).await, print)?;

@@ -39,9 +39,9 @@ enum BucketError {
 /// Print the moves that were played from positions.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  shelfish explore -d book 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -'
-  shelfish explore -d book --buckets 'blitz 1600-1999' 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -'
-  shelfish explore -d book --evals https://example.org/evals 'rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -' --json
+  shelfish explore book 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -'
+  shelfish explore book --buckets 'blitz 1600-1999' 'rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -'
+  shelfish explore book --evals https://example.org/evals 'rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -' --json
 
 Shares refer to the games that reached the position. Scores are from the mover's side: wins plus half of the draws. Buckets,
 ratings and games appear if the book was built with --buckets, --average-ratings and --game-ids.

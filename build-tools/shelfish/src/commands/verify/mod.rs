@@ -34,8 +34,8 @@ pub use problem::Problem;
 /// Check every byte of a database that is in use.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
-  shelfish verify -d db
-  shelfish verify -d https://example.org/evals --json
+  shelfish verify db
+  shelfish verify https://example.org/evals --json
 
 The command checks the names of shards against their content, the checksums of the manifest, pages and blocks, the order and
 uniqueness of positions, the legality of moves, and all totals. For a book, it also checks buckets, ratings and references
