@@ -17,10 +17,11 @@ import { describe, Options } from "./uci/settings.js";
 /** FEN of the initial position. */
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
-/** A checked position. */
+/** A position without illegal moves. */
 interface Root {
   fen: string;
   moves: string[];
+  searchMoves: string[];
   /** The result of a search to depth 1, or whether the game is over by checkmate. */
   first: EngineEvaluation | { isMate: boolean };
 }
@@ -37,7 +38,7 @@ class Session {
   readonly #options = new Options();
   /** The engine, and the evaluator of database and tables. */
   readonly #parts = new Parts();
-  #root: Root | undefined;
+  #position: Pick<Position, "fen" | "moves"> = { fen: undefined, moves: [] };
   #search: Search | undefined;
   /** Commands run one after another. */
   #last: Promise<void> = Promise.resolve();
@@ -97,9 +98,10 @@ class Session {
       await this.#set(command.option, command.value);
     else if (command.name === "ucinewgame")
       await (await this.#openEngine()).clear();
-    else if (command.name === "position")
-      this.#root = await this.#check(command);
-    else if (search) {
+    else if (command.name === "position") {
+      this.#position = command;
+      command.moves = (await this.#check()).moves;
+    } else if (search) {
       let line: readonly string[] = [];
       try {
         line = await this.#go(search);
@@ -152,42 +154,60 @@ class Session {
     });
   }
 
-  /** Plays the moves of a position. Rejects if the FEN is invalid or a move is illegal. */
-  async #check({
-    fen = START,
-    moves,
-  }: Pick<Position, "fen" | "moves">): Promise<Root> {
+  /** Plays the moves of the position up to an illegal move, and removes illegal moves from `searchMoves`. Rejects if the FEN is invalid. */
+  async #check(searchMoves: string[] = []): Promise<Root> {
     const engine = await this.#openEngine();
-    try {
-      const limits = { depth: 1, castling: "chess960" } as const;
-      return {
-        fen,
-        moves,
-        first: await engine.analyse(fen, { moves, ...limits }),
-      };
-    } catch (error) {
-      const { code, message } = error as { code?: string; message: string };
-      if (code === "over")
-        return { fen, moves, first: { isMate: message.includes("checkmate") } };
-      throw new Error(`position: ${message}`);
+    const { fen = START, moves } = this.#position;
+    const root = { fen, moves, searchMoves };
+    for (;;) {
+      try {
+        const first = await engine.analyse(fen, {
+          moves: root.moves,
+          searchMoves: root.searchMoves,
+          depth: 1,
+          castling: this.#castling,
+        });
+        return { ...root, first };
+      } catch (error) {
+        const { code, message } = error as { code?: string; message: string };
+        if (code === "over")
+          return { ...root, first: { isMate: message.includes("checkmate") } };
+        const [, list, at] =
+          /^(moves|searchMoves)\[(\d+)\]/.exec(message) ?? [];
+        if (!list) throw new Error(`position: ${message}`);
+        this.#report(message);
+        if (list === "moves") root.moves = root.moves.slice(0, Number(at));
+        else
+          root.searchMoves = root.searchMoves.filter(
+            (_, n) => n !== Number(at),
+          );
+      }
     }
   }
 
   /** Returns the best line by the best origin: endgame tables, the database, or a search. */
   async #go({ go, stop }: Search): Promise<readonly string[]> {
-    const { first } = (this.#root ??= await this.#check({
-      fen: undefined,
-      moves: [],
-    }));
+    go.errors.forEach((error) => this.#report(error));
+    const root = await this.#check(go.searchmoves);
+    const { first } = root;
     if (!("pvs" in first)) {
       this.#send(`info depth 0 score ${first.isMate ? "mate 0" : "cp 0"}`);
       return [];
     }
     const { elo, overhead } = this.#options.settings;
     const { depth, nodes, movetime, mate, movestogo } = go;
-    const [time, increment] = isWhite(first.fen)
-      ? [go.wtime, go.winc]
-      : [go.btime, go.binc];
+    const clocks = [
+      [go.wtime, go.winc],
+      [go.btime, go.binc],
+    ] as const;
+    const own = isWhite(first.fen) ? 0 : 1;
+    // Without the own clock, that of the opponent counts.
+    const side =
+      (clocks[own][0] ?? clocks[1 - own]![0] === undefined) ? own : 1 - own;
+    const isTimed = [...clocks.flat(), movestogo].some(
+      (number) => number !== undefined,
+    );
+    const [time = isTimed ? 0 : undefined, increment] = clocks[side]!;
     const begin = performance.now();
     // Lookups take at most half of the time of the move.
     const lookups = new AbortController();
@@ -198,8 +218,8 @@ class Session {
       available === undefined
         ? undefined
         : setTimeout(() => lookups.abort(), available / 2);
-    const known = await this.#known(go, first, lookups.signal).finally(() =>
-      clearTimeout(timer),
+    const known = await this.#known(go, root, first, lookups.signal).finally(
+      () => clearTimeout(timer),
     );
     if (known.line) return known.line;
     const remaining = (milliseconds: number | undefined) =>
@@ -216,23 +236,24 @@ class Session {
       mate: atLeastOne(mate, 1000),
       clock,
     };
-    return this.#analyse(first, {
+    return this.#analyse(root, first, {
       ...(!go.infinite && limits),
       elo,
       signal: stop.signal,
-      searchMoves: known.searchMoves ?? go.searchmoves,
+      searchMoves: known.searchMoves ?? root.searchMoves,
     });
   }
 
   /** Asks tables and database, and reports their answer. Returns the best line, or the moves that keep a draw. */
   async #known(
-    { infinite, searchmoves, mate }: Go,
+    { infinite, depth = Infinity, nodes = Infinity, mate }: Go,
+    { searchMoves }: Root,
     { fen, isRepeated }: EngineEvaluation,
     signal: AbortSignal,
   ): Promise<{ line?: readonly string[]; searchMoves?: string[] }> {
     const { multiPv, elo, database, endgames } = this.#options.settings;
     // A weaker player asks neither tables nor the database. They ignore certain moves, and contain no requested mate.
-    if (elo !== undefined || searchmoves.length > 0 || mate !== undefined)
+    if (elo !== undefined || searchMoves.length > 0 || mate !== undefined)
       return {};
     if (!database && !endgames) return {};
     let found: Evaluated | null;
@@ -247,6 +268,9 @@ class Session {
     const { endgame } = found ?? {};
     // A database ignores earlier moves of the game.
     if (!found || (isRepeated && !endgame)) return {};
+    // A board limits depth or nodes to choose the strength.
+    if (!endgame && (found.depth > depth || found.knodes * 1000 > nodes))
+      return {};
     const [{ cp, mate: mates, uci }] = found.pvs;
     this.#report(
       `from the ${endgame ? `endgame tables, ${endgame.outcome}` : "database"}`,
@@ -271,6 +295,7 @@ class Session {
 
   /** Searches, reports each iteration, and returns the best line. The line of a stopped search may be of an unfinished iteration. */
   async #analyse(
+    { fen, moves }: Root,
     { pvs: [{ uci }] }: EngineEvaluation,
     options: {
       signal: AbortSignal;
@@ -278,11 +303,7 @@ class Session {
       elo: number | undefined;
     },
   ): Promise<readonly string[]> {
-    const { fen, moves } = this.#root!;
     const { multiPv } = this.#options.settings;
-    const only = options.searchMoves;
-    const fallback =
-      only.length > 0 && !only.includes(uci[0]!) ? [only[0]!] : uci;
     let last: EngineEvaluation | undefined;
     const onInfo = (found: EngineEvaluation) => {
       last = found;
@@ -299,7 +320,7 @@ class Session {
     } catch (error) {
       const { code, message } = error as { code?: string; message: string };
       if (code !== "aborted") this.#report(message);
-      return last ? last.pvs[0].uci : fallback;
+      return last ? last.pvs[0].uci : uci;
     }
   }
 
@@ -327,7 +348,7 @@ function infos(
     pvs,
     deepest = depth,
     nodes = knodes * 1000,
-    milliseconds = 0,
+    milliseconds,
   }: Evaluation & {
     deepest?: number;
     nodes?: number;
@@ -336,15 +357,17 @@ function infos(
   lines: number,
   tableHits = 0,
 ): string[] {
-  const speed = milliseconds
-    ? ` nps ${Math.round((nodes * 1000) / Math.max(milliseconds, 1))}`
-    : "";
+  // Lines of a database take no time.
+  const speed =
+    milliseconds === undefined
+      ? 0
+      : Math.round((nodes * 1000) / Math.max(milliseconds, 1));
   const hits = tableHits ? ` tbhits ${tableHits}` : "";
   return pvs
     .slice(0, lines)
     .map(
       (pv, index) =>
-        `info depth ${depth} seldepth ${deepest} multipv ${index + 1} score ${score(fen, pv)} nodes ${nodes}${speed}${hits} time ${Math.round(milliseconds)} pv ${pv.uci.join(" ")}`,
+        `info depth ${depth} seldepth ${deepest} multipv ${index + 1} score ${score(fen, pv)} nodes ${nodes} nps ${speed}${hits} time ${Math.round(milliseconds ?? 0)} pv ${pv.uci.join(" ")}`,
     );
 }
 

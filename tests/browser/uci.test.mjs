@@ -87,11 +87,13 @@ for (const type of /** @type {const} */ (["classic", "module"])) {
   });
 }
 
-test("the database of the URL answers without a search, and the engine answers other positions", async (t) => {
-  const [known, unknown] = await ask(
+test("the database of the URL answers within the limits without a search, and the engine answers otherwise", async (t) => {
+  const [known, ...searched] = await ask(
     t,
     [
-      [["position startpos", "go depth 10"], "bestmove"],
+      [["position startpos", "go depth 99 nodes 1e12"], "bestmove"],
+      [["go depth 2"], "bestmove"],
+      [["go nodes 500"], "bestmove"],
       [[`position fen ${KIWIPETE}`, "go depth 6"], "bestmove"],
     ],
     DATABASE,
@@ -99,17 +101,65 @@ test("the database of the URL answers without a search, and the engine answers o
   assert.equal(known?.[0], "info string from the database");
   assert.match(
     String(known?.[1]),
-    /^info depth \d\d seldepth \d\d multipv 1 score cp -?\d+ nodes \d+ time 0 pv \S+/,
+    /^info depth \d\d seldepth \d\d multipv 1 score cp -?\d+ nodes \d+ nps 0 time 0 pv \S+/,
   );
-  assert.ok(
-    !unknown?.some((line) => line.includes("string")) &&
-      unknown?.at(-1)?.startsWith("bestmove "),
+  for (const lines of searched)
+    assert.ok(
+      lines[0]?.startsWith("info depth 1 ") &&
+        lines.at(-1)?.startsWith("bestmove "),
+      lines.join("\n"),
+    );
+});
+
+test("a limit with any value is a limit, and a number that cannot be read is named", async (t) => {
+  const limits = [
+    "movetime 33.3",
+    "wtime 300.5",
+    "btime 300",
+    "winc 1e1",
+    "movestogo 40",
+    "depth 4.0",
+    "depth 1e99 movetime 5",
+    "nodes 1e3",
+    "nodes -5",
+    "depth",
+    "movetime x depth 99",
+  ];
+  const all = await ask(
+    t,
+    limits.map((limit) => [[`go ${limit}`], "bestmove"]),
+  );
+  for (const [index, lines] of all.entries()) {
+    const errors = lines.filter((line) => line.includes("expected a number"));
+    assert.equal(errors.length, Number(index > 8), lines.join("\n"));
+  }
+  assert.equal(
+    all.at(-1)?.[0],
+    'info string go movetime: expected a number, found "x"; 0 is used',
   );
 });
 
+test("illegal moves are named and left out, a finished game has a score, an invalid position no move", async (t) => {
+  const [prefix, chosen, mate, stalemate, invalid] = await ask(t, [
+    [["position startpos moves e2e4 e7e5 e4e5 g1f3", "go depth 1"], "bestmove"],
+    [["go depth 1 searchmoves h2h5 a2a3 e1g1"], "bestmove"],
+    [["position startpos moves f2f3 e7e5 g2g4 d8h4", "go depth 5"], "bestmove"],
+    [["position fen k7/2Q5/1K6/8/8/8/8/8 b - - 0 1", "go depth 1"], "bestmove"],
+    [["position fen 8/8/8/8/8/8/8/8 w - - 0 1", "go depth 2"], "bestmove"],
+  ]);
+  assert.match(String(prefix?.[0]), /^info string .*found e4e5/);
+  assert.match(String(prefix?.at(-1)), /^bestmove [a-h][12]/);
+  assert.match(String(chosen?.[0]), /found h2h5/);
+  assert.match(String(chosen?.[1]), /found e1g1/);
+  assert.match(String(chosen?.at(-1)), /^bestmove a2a3/);
+  assert.deepEqual(mate, ["info depth 0 score mate 0", "bestmove (none)"]);
+  assert.deepEqual(stalemate, ["info depth 0 score cp 0", "bestmove (none)"]);
+  assert.deepEqual(invalid?.slice(-1), ["bestmove (none)"]);
+  assert.match(String(invalid?.at(-2)), /^info string position: .*empty/);
+});
+
 test("options set lines, strength and castling; errors name the option and the expected value", async (t) => {
-  const chess960 =
-    "1rqbkrbn/1ppppp1p/1n6/p1N3p1/8/2P4P/PP1PPPP1/1RQBKRBN w FBfb - 0 9";
+  const chess960 = "4k3/8/8/8/8/8/8/4KR2 w F - 0 1";
   const [several, weak, castling, errors] = await ask(t, [
     [
       [
@@ -174,7 +224,7 @@ test("endgame tables answer before the engine", async (t) => {
   assert.equal(won?.[0], "info string from the endgame tables, win");
   assert.match(
     String(won?.[1]),
-    /^info depth 1 seldepth 1 multipv 1 score cp 20000 nodes 0 tbhits 1 time 0 pv \S+$/,
+    /^info depth 1 seldepth 1 multipv 1 score cp 20000 nodes 0 nps 0 tbhits 1 time 0 pv \S+$/,
   );
   assert.ok(
     won?.[2]?.startsWith("bestmove ") &&

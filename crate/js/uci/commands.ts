@@ -14,19 +14,22 @@ export interface Position {
   moves: string[];
 }
 
-/** Numbers that limit a search. */
-const LIMITS = [
+/** Numbers of `go`, which limit a search. Times are milliseconds. */
+const NUMBERS = [
   "depth",
   "nodes",
   "movetime",
   "mate",
   "wtime",
   "btime",
+  "winc",
+  "binc",
+  "movestogo",
 ] as const;
-/** Numbers of `go`. Times are milliseconds. */
-const NUMBERS = [...LIMITS, "winc", "binc", "movestogo"] as const;
-/** `go`. */
-export type Go = { name: "go"; searchmoves: string[] } & {
+/** Words of `go` that are no values. */
+const WORDS = [...NUMBERS, "searchmoves", "ponder", "infinite"] as const;
+/** `go`. A limit without a readable number is 0, and never no limit; `errors` name it. */
+export type Go = { name: "go"; searchmoves: string[]; errors: string[] } & {
   [Name in (typeof NUMBERS)[number]]?: number;
 } & { infinite?: boolean };
 
@@ -72,25 +75,29 @@ function position([kind, ...words]: string[]): Position | undefined {
 }
 
 function go(words: string[]): Go {
-  const command: Go = { name: "go", searchmoves: [] };
+  const command: Go = { name: "go", searchmoves: [], errors: [] };
   for (let index = 0; index < words.length; index++) {
     const word = words[index]!;
     if (word === "infinite") command.infinite = true;
     else if (isIn(NUMBERS, word)) {
-      // Some boards report an expired clock as a negative number.
+      // Some boards send fractions, and an expired clock as a negative number.
       const next = words[index + 1] ?? "";
-      if (/^-?\d+$/.test(next))
-        command[word] = Math.min(
-          Math.max(Number(words[++index]), 0),
-          2 ** 31 - 1,
+      const value = isIn(WORDS, next) ? "" : next;
+      if (value) index++;
+      const number = Number(value || NaN);
+      if (Number.isNaN(number))
+        command.errors.push(
+          `go ${word}: expected a number, found "${value}"; 0 is used`,
         );
+      const most = word === "nodes" ? 2 ** 53 - 1 : 2 ** 31 - 1;
+      command[word] = Math.trunc(Math.min(Math.max(number || 0, 0), most));
     } else if (word === "searchmoves") {
       while (/^[a-h][1-8][a-h][1-8][qrbn]?$/.test(words[index + 1] ?? ""))
         command.searchmoves.push(words[++index]!);
     }
   }
   // Without a limit, a search ends with `stop`.
-  if (LIMITS.every((name) => command[name] === undefined))
+  if (NUMBERS.every((name) => command[name] === undefined))
     command.infinite = true;
   return command;
 }
