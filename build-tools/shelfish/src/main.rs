@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches as _, Parser, Subcommand};
 use shelfish::source::redaction::redacted;
 use shelfish_cli::commands::refresh::ConfigError;
 use shelfish_cli::commands::table_args::BuildArgs;
@@ -79,12 +79,48 @@ enum Command {
     },
 }
 
+/// Headings of the options of a command with many options. Other options select what the command reads.
+const HEADINGS: [(&str, &str); 3] = [
+    ("Resources", "threads max-memory nodes max-questions pages"),
+    (
+        "Network",
+        "port host latency bandwidth-mbit revalidate origin",
+    ),
+    (
+        "Output",
+        "out update shard-size inline-pages rejects json quiet pgn dry-run cors log average-ratings game-ids buckets",
+    ),
+];
+
+/// Returns the program, with headings and with hidden names that other programs have for the same options.
+fn program() -> clap::Command {
+    fn arranged(command: clap::Command) -> clap::Command {
+        let is_long = command.get_opts().count() > 5;
+        let names = |name: &str, names: &str| names.split(' ').any(|other| other == name);
+        command.mut_subcommands(arranged).mut_args(|mut arg| {
+            let Some(name) = arg.get_long().map(str::to_owned) else {
+                return arg;
+            };
+            if is_long {
+                let heading = HEADINGS.iter().find(|(_, all)| names(&name, all));
+                arg = arg.help_heading(heading.map_or("Selection", |(heading, _)| heading));
+            }
+            match &*name {
+                "out" => arg.alias("output"),
+                "threads" => arg.aliases(["jobs", "concurrency"]),
+                _ => arg,
+            }
+        })
+    }
+    arranged(Cli::command())
+}
+
 /// Options that were the database of a command before it became the first argument.
 const DATABASE: [&str; 5] = ["-d", "--database", "--book", "--from", "--endgames"];
 
 /// Moves the databases that options name to the front of the arguments.
 fn with_database_first(mut words: Vec<OsString>) -> Vec<OsString> {
-    let program = Cli::command();
+    let program = program();
     let (mut command, mut front) = (&program, 1);
     while let Some(next) = words
         .get(front)
@@ -123,6 +159,12 @@ fn with_database_first(mut words: Vec<OsString>) -> Vec<OsString> {
     words
 }
 
+/// Parses the words of a command line.
+fn parsed(words: Vec<OsString>) -> Result<Cli, clap::Error> {
+    let mut found = program().try_get_matches_from(with_database_first(words))?;
+    Cli::from_arg_matches_mut(&mut found)
+}
+
 /// Prints a help text, or wrong usage without the secrets of URLs, and ends the process.
 fn wrong_usage(error: &clap::Error) -> ! {
     let text = error.to_string();
@@ -142,7 +184,11 @@ fn is_wrong_usage(error: &(dyn std::error::Error + 'static)) -> bool {
 }
 
 fn main() -> ExitCode {
-    let outcome = match Cli::try_parse_from(with_database_first(std::env::args_os().collect()))
+    if let Err(error) = shelfish_cli::system::read_timeout() {
+        eprintln!("shelfish: the environment variable SHELFISH_TIMEOUT is invalid: {error}");
+        return ExitCode::from(2);
+    }
+    let outcome = match parsed(std::env::args_os().collect())
         .unwrap_or_else(|error| wrong_usage(&error))
         .command
     {
@@ -163,14 +209,9 @@ fn main() -> ExitCode {
         Command::Engine(args) => engine::run(&args),
         Command::Serve(args) => serve::run(args),
         Command::Bench(args) => bench::run(args),
-        Command::Man(args) => man::run(&args, Cli::command()),
+        Command::Man(args) => man::run(&args, program()),
         Command::Completions { shell } => {
-            clap_complete::generate(
-                shell,
-                &mut Cli::command(),
-                "shelfish",
-                &mut std::io::stdout(),
-            );
+            clap_complete::generate(shell, &mut program(), "shelfish", &mut std::io::stdout());
             Ok(ExitCode::SUCCESS)
         }
     };
@@ -201,7 +242,7 @@ mod tests {
         let commands = documents::commands(&["shelfish"]);
         assert!(commands.len() > 50, "{} commands", commands.len());
         let error = |documents::Command { place, words }| {
-            let error = Cli::try_parse_from(&words)
+            let error = parsed(words.iter().map(OsString::from).collect())
                 .err()
                 .filter(clap::Error::use_stderr)?;
             Some(format!("{place}: {}\n{error}", words.join(" ")))
@@ -232,6 +273,36 @@ mod tests {
         }
     }
 
+    #[test]
+    fn options_have_headings_one_name_and_one_rule_for_units() {
+        let all = |command: &clap::Command| {
+            let inner: Vec<clap::Command> = command.get_subcommands().cloned().collect();
+            [vec![command.clone()], inner].concat()
+        };
+        for command in program().get_subcommands().flat_map(all) {
+            let options: Vec<&clap::Arg> = command.get_opts().collect();
+            let has_heading = |option: &&clap::Arg| option.get_help_heading().is_some();
+            let headed = options.iter().filter(|option| has_heading(option)).count();
+            assert!(
+                headed == options.len() && headed > 5 || headed == 0,
+                "{}",
+                command.get_name()
+            );
+        }
+        for words in [
+            "build a -o db --max-memory 1.5GiB --max-size 500MB --jobs 2",
+            "build a --output db --max-memory 300 --concurrency 2",
+            "publish a b --prune --grace 2min --max-loss 5%",
+            "publish a b --prune --grace 20",
+            "serve a --latency 0.05s --revalidate 20 --at-once 3",
+            "serve a --latency-ms 50 --revalidate 20s",
+        ] {
+            let words = ["shelfish"].into_iter().chain(words.split(' '));
+            let error = parsed(words.map(OsString::from).collect()).err();
+            assert!(error.is_none(), "{error:?}");
+        }
+    }
+
     /// Counts the commands and options that the help shows, without `--help`.
     fn count(command: &clap::Command, options: &mut Vec<String>) -> usize {
         let visible = command
@@ -244,7 +315,7 @@ mod tests {
 
     #[test]
     fn the_commands_and_options_are_few() {
-        let (program, mut options) = (Cli::command(), Vec::new());
+        let (program, mut options) = (program(), Vec::new());
         let all = count(&program, &mut options);
         let commands = program.get_subcommands();
         let commands = commands.filter(|command| !command.is_hide_set()).count();

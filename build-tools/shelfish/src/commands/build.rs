@@ -6,7 +6,7 @@ use super::table_args::{Built, TableArgs, inputs};
 use crate::BoxError;
 use crate::evaluations::parts::Plan;
 use crate::evaluations::{self, Selection};
-use crate::system::size;
+use crate::system::quantity;
 
 /// Build a database of evaluations from dumps.
 #[derive(clap::Args, Debug)]
@@ -59,9 +59,9 @@ pub struct Args {
     replace: bool,
     #[command(flatten)]
     selection: SelectionArgs,
-    /// Limit the size of all files. Evaluations of the lowest depths are left out until the rest fits; of the lowest depth
+    /// Limit the size of all files; a number alone counts MiB. Evaluations of the lowest depths are left out until the rest fits; of the lowest depth
     /// that is kept, some positions are left out, to fill the size. The summary reports the depth and its share
-    #[arg(long, value_name = "SIZE", value_parser = size::at_least(1 << 12), conflicts_with = "update")]
+    #[arg(long, value_name = "SIZE", value_parser = quantity::size(1 << 12), conflicts_with = "update")]
     max_size: Option<u64>,
     /// Build the parts of a plan of `shelfish parts plan`, with its selection and sizes. The result is byte for byte that of
     /// `shelfish parts partition`, `encode` and `seal`

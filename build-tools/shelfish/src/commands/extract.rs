@@ -28,7 +28,7 @@ use crate::games::{self, PART};
 use crate::input::{Dump, Input};
 use crate::system::ordered::{cores, ordered};
 use crate::system::output::named;
-use crate::system::size;
+use crate::system::quantity;
 use crate::system::workspace::{Workspace, WorkspaceError};
 use crate::terminal::progress::{Progress, Work};
 use crate::terminal::report;
@@ -70,9 +70,9 @@ pub struct Args {
     /// --pgn]
     #[arg(long, value_name = "N")]
     max_plies: Option<u32>,
-    /// Limit the total size of the files, a number alone counts MiB; the positions farthest from the start are left
+    /// Limit the total size of the files; a number alone counts MiB; the positions farthest from the start are left
     /// out
-    #[arg(long, value_name = "SIZE", value_parser = size::at_least(1))]
+    #[arg(long, value_name = "SIZE", value_parser = quantity::size(1))]
     max_size: Option<u64>,
     /// Directory of the new database; an existing database there is replaced when the new database is complete
     #[arg(short, long, value_name = "DIR")]

@@ -98,7 +98,7 @@ pub struct PlanArgs {
     files: FileArgs,
     #[command(flatten)]
     workers: Workers,
-    /// Print nothing
+    /// Print no progress and no summary, only errors
     #[arg(short, long)]
     quiet: bool,
 }
@@ -195,12 +195,8 @@ struct CommonArgs {
     /// Plan, written by `shelfish parts plan`
     #[arg(long, value_name = "PLAN")]
     plan: PathBuf,
-    /// Print the summary as JSON
-    #[arg(long)]
-    json: bool,
-    /// Do not print progress
-    #[arg(short, long)]
-    quiet: bool,
+    #[command(flatten)]
+    output: report::Output,
 }
 
 /// Errors of parts, in addition to those of their files.
@@ -237,8 +233,8 @@ pub fn run(command: Command) -> Outcome {
     match command {
         Command::Plan(args) => plan(&args)?,
         Command::Partition(args) => partition(&args)?,
-        Command::Encode(args) => report::print(&encode(&args)?, args.common.json)?,
-        Command::Seal(args) => report::print(&seal(&args)?, args.common.json)?,
+        Command::Encode(args) => args.common.output.print(&encode(&args)?)?,
+        Command::Seal(args) => args.common.output.print(&seal(&args)?)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -470,9 +466,9 @@ fn partition(args: &PartitionArgs) -> Result<(), BoxError> {
         |text: String| out.write_all(text.as_bytes()),
     )?;
     out.flush()?;
-    if args.common.json {
+    if args.common.output.json {
         eprintln!("{}", json(&counts)?);
-    } else if !args.common.quiet {
+    } else if !args.common.output.quiet {
         let numbers = [
             counts.lines,
             counts.records - counts.left_out,
@@ -528,7 +524,7 @@ fn encode(args: &EncodeArgs) -> Result<EncodedPart, BoxError> {
     let positions = Arc::new(AtomicU64::new(0));
     let progress = Progress::start(
         Work::positions("encoding", &positions, None),
-        args.common.quiet,
+        args.common.output.quiet,
     );
 
     let kind = Evaluations::new(plan.selection.clone());

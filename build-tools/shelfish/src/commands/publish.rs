@@ -7,12 +7,11 @@ use indicatif::HumanBytes;
 
 use crate::Outcome;
 use crate::publish::{Options, Report, publish};
-use crate::terminal::report;
 use crate::terminal::shown::shown;
 
 /// Publishes a database and prints a summary.
 pub fn run(options: &Options) -> Outcome {
-    report::print(&publish(options)?, options.json)?;
+    options.output.print(&publish(options)?)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -11,7 +11,7 @@ use super::{book, build};
 use crate::build::{MIN_MEMORY, Options};
 use crate::input::Input;
 use crate::system::ordered::cores;
-use crate::system::size;
+use crate::system::quantity;
 use crate::system::url::scheme;
 use crate::terminal::report;
 use crate::{BoxError, Outcome, database};
@@ -32,8 +32,8 @@ pub struct TableArgs {
     /// Write the database to this directory. An existing database is replaced when the new one is complete
     #[arg(short, long, value_name = "DIR", value_parser = directory)]
     out: PathBuf,
-    /// Memory to use, such as 512MiB or 4GiB. A number without a unit counts MiB
-    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size::at_least(MIN_MEMORY as u64))]
+    /// Memory to use, such as 512MiB or 4GiB. A number alone counts MiB
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = quantity::size(MIN_MEMORY as u64))]
     max_memory: u64,
     /// Options of the files.
     #[command(flatten)]
@@ -42,12 +42,8 @@ pub struct TableArgs {
     workers: Workers,
     #[command(flatten)]
     rejects: Rejects,
-    /// Print the summary as JSON, with all counts and the size of each column
-    #[arg(long)]
-    json: bool,
-    /// Print errors only; with --json also the summary
-    #[arg(short, long)]
-    quiet: bool,
+    #[command(flatten)]
+    output: report::Output,
 }
 
 /// Parses the path of a directory of this machine.
@@ -94,12 +90,12 @@ pub fn inputs(sources: &[PathBuf]) -> Vec<Input> {
 /// Options of the files of a table.
 #[derive(clap::Args, Clone, Debug)]
 pub struct FileArgs {
-    /// Approximate size of a file of the database, at least 1MiB. Later changes are uploaded in whole files
-    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = size::at_least(MIN_SHARD))]
+    /// Approximate size of a file of the database, at least 1MiB; a number alone counts MiB. Later changes are uploaded in whole files
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = quantity::size(MIN_SHARD))]
     pub shard_size: u64,
     /// Include the pages of the index in the manifest if they are not larger than this. It saves a request of each first
-    /// lookup; 0: never
-    #[arg(long, value_name = "SIZE", default_value = "26000B", value_parser = size::at_least(0))]
+    /// lookup; 0: never, a number alone counts MiB
+    #[arg(long, value_name = "SIZE", default_value = "26000B", value_parser = quantity::size(0))]
     pub inline_pages: u64,
 }
 
@@ -176,15 +172,12 @@ impl BuildArgs {
     /// Builds the database and prints a summary.
     pub fn run(self) -> Outcome {
         let table = self.table();
-        let (json, quiet, out) = (table.json, table.quiet, table.out.clone());
+        let (output, out) = (table.output, table.out.clone());
         let is_stdin = |source: &&PathBuf| source.as_os_str() == "-";
         if self.sources().iter().filter(is_stdin).count() > 1 {
             self.wrong_usage("standard input (`-`) can be read once, it is named twice");
         }
-        let built = self.build_in(out, quiet)?;
-        if json || !quiet {
-            report::print(&built, json)?;
-        }
+        output.print(&self.build_in(out, output.quiet)?)?;
         Ok(ExitCode::SUCCESS)
     }
 

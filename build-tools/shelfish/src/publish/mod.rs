@@ -23,8 +23,10 @@ use tokio::sync::watch;
 
 use crate::database::{self, parse_manifest};
 use crate::store::{Address, Current, Kind, Store, StoreError, StoreErrorKind};
+use crate::system::quantity;
 use crate::system::signals::{self, Takeover};
 use crate::terminal::progress::{Progress, Work};
+use crate::terminal::report;
 use crate::terminal::shown::hexadecimal;
 pub use error::{LocalErrorKind, PublishError};
 use plan::{Local, Plan};
@@ -76,8 +78,8 @@ pub struct Options {
     /// Number of databases that --prune keeps, including the new database
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..), requires = "prune")]
     pub keep: u32,
-    /// Time that --prune keeps a database after its replacement and a file after its upload: a number with d, h, m or s
-    #[arg(long, value_name = "TIME", default_value = "7d", value_parser = humantime::parse_duration, requires = "prune")]
+    /// Time that --prune keeps a database after its replacement and a file after its upload; a number alone counts seconds
+    #[arg(long, value_name = "TIME", default_value = "7d", value_parser = quantity::time, requires = "prune")]
     pub grace: Duration,
     /// Print the commands that allow pages of other sites to read the bucket
     #[arg(long)]
@@ -88,12 +90,9 @@ pub struct Options {
     /// Fail if the published database has more positions and the new database lacks more than this share of them
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub max_loss: Option<f64>,
-    /// Print the summary as JSON
-    #[arg(long)]
-    pub json: bool,
-    /// Do not print progress
-    #[arg(short, long)]
-    pub quiet: bool,
+    /// Options of the summary.
+    #[command(flatten)]
+    pub output: report::Output,
     /// Condition on the published manifest.
     #[arg(skip)]
     pub replaces: Replaces,
@@ -106,7 +105,9 @@ pub struct PercentError;
 
 /// Parses a share in percent.
 pub fn percent(text: &str) -> Result<f64, PercentError> {
-    text.parse()
+    text.trim_end_matches('%')
+        .trim_end()
+        .parse()
         .ok()
         .filter(|percent| (0.0..=100.0).contains(percent))
         .ok_or(PercentError)
@@ -401,7 +402,7 @@ async fn send(
         is_bytes: true,
         positions: None,
     };
-    let _progress = Progress::start(work, options.quiet || shards.is_empty());
+    let _progress = Progress::start(work, options.output.quiet || shards.is_empty());
     let each = |shard: Shard| {
         let sent = sent.clone();
         async move {

@@ -8,6 +8,27 @@ use serde::{Serialize, Serializer};
 
 use super::shown::json;
 
+/// Options of the output of commands with a summary.
+#[derive(clap::Args, Clone, Copy, Debug)]
+pub struct Output {
+    /// Print the summary as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Print no progress and no summary, only errors; --json prints the summary all the same
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+impl Output {
+    /// Prints a summary, if it is wanted.
+    pub fn print(self, report: &(impl Serialize + fmt::Display)) -> io::Result<()> {
+        if self.json || !self.quiet {
+            print(report, self.json)?;
+        }
+        Ok(())
+    }
+}
+
 /// Prints a report on standard output: as JSON on one line, or as text.
 pub fn print(report: &(impl Serialize + fmt::Display), is_json: bool) -> io::Result<()> {
     let mut out = io::stdout().lock();

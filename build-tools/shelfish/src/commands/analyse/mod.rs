@@ -88,9 +88,9 @@ pub struct Args {
     #[arg(long)]
     use_pgn_evals: bool,
     /// Write to FILE instead of standard output; an existing file is replaced when the new file is complete
-    #[arg(short, long, value_name = "FILE", alias = "output")]
+    #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Print only errors
+    /// Print no progress and no summary, only errors and reports
     #[arg(short, long)]
     quiet: bool,
 }

@@ -57,12 +57,8 @@ pub struct LearnArgs {
     /// Learn the first N moves of each game
     #[arg(long, value_name = "N", default_value_t = 50)]
     max_plies: usize,
-    /// Print the summary as JSON
-    #[arg(long)]
-    json: bool,
-    /// Print only the summary and errors in games
-    #[arg(short, long)]
-    quiet: bool,
+    #[command(flatten)]
+    output: report::Output,
 }
 
 /// Summary of the games.
@@ -148,7 +144,7 @@ pub fn learn(args: LearnArgs) -> Outcome {
             is_bytes: true,
             positions: None,
         };
-        let _progress = Progress::start(work, args.quiet);
+        let _progress = Progress::start(work, args.output.quiet);
         for game in GameTexts::new(dump.text().map_err(failed)?) {
             let game = game.map_err(failed)?;
             let game = read_main_line(&game.text, game.line);
@@ -184,7 +180,7 @@ pub fn learn(args: LearnArgs) -> Outcome {
         moves,
         games,
     };
-    report::print(&summary, args.json)?;
+    args.output.print(&summary)?;
     Ok(ExitCode::SUCCESS)
 }
 

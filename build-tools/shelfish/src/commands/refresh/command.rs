@@ -50,18 +50,13 @@ pub struct Args {
     /// Print what would be done, and the reason
     #[arg(long)]
     pub(super) dry_run: bool,
-    /// Print the report as JSON
-    #[arg(long)]
-    json: bool,
-    /// Do not print progress
-    #[arg(short, long)]
-    pub(super) quiet: bool,
+    #[command(flatten)]
+    pub(super) output: report::Output,
 }
 
 /// Refreshes a database and prints a report.
 pub fn run(args: &Args) -> Outcome {
-    let report = refresh(args)?;
-    report::print(&report, args.json)?;
+    args.output.print(&refresh(args)?)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -170,13 +170,13 @@ pub fn refresh(args: &command::Args) -> Result<Report, BoxError> {
     let path = args.config.as_path();
     let start = Instant::now();
     let say = |what: &str| {
-        if !args.quiet {
+        if !args.output.quiet {
             let _ = writeln!(io::stderr(), "shelfish: {}", shown(what));
         }
     };
     let config = Config::read(path)?;
     let mut publishing = publish::Options {
-        quiet: args.quiet,
+        output: args.output,
         dry_run: false,
         max_loss: Some(config.max_loss),
         ..config.publish.clone()
@@ -252,11 +252,11 @@ pub fn refresh(args: &command::Args) -> Result<Report, BoxError> {
                 None => say("building"),
             }
             let build = config.build_at(path, base.as_deref().filter(|_| config.on_published))?;
-            let built = build.build_in(config.directory.clone(), args.quiet)?;
+            let built = build.build_in(config.directory.clone(), args.output.quiet)?;
             say("verifying");
             let verified = verify::verify(
                 &database::Args::of(&config.directory.display().to_string()).source()?,
-                args.quiet,
+                args.output.quiet,
             )?;
             if let Some(problem) = verified.problems.first() {
                 return Err(

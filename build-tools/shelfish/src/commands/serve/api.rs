@@ -37,7 +37,7 @@ use crate::BoxError;
 use crate::database::endgames::EndgameTables;
 use crate::database::{self, DatabaseSource, OpenError};
 use crate::lichess::{ScoreMember, uci};
-use crate::system::{duration, timeout};
+use crate::system::{quantity, timeout};
 use crate::terminal::shown::shown;
 
 /// Maximum number of PVs of a question.
@@ -61,10 +61,10 @@ pub struct Args {
     #[arg(long)]
     pub api: bool,
     /// API: limit of questions at a time; further questions are answered with 503
-    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..))]
-    at_once: u16,
-    /// API: time after which the manifest is requested again, to find a new database: a number with d, h, m or s
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration::positive)]
+    #[arg(long, alias = "at-once", value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..))]
+    max_questions: u16,
+    /// API: time after which the manifest is requested again, to find a new database; a number alone counts seconds
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = quantity::seconds)]
     revalidate: Duration,
     /// API: answer `/standard?fen=FEN` from Syzygy tables as Lichess does: a directory, or a URL with an index by
     /// `shelfish endgames index`
@@ -130,7 +130,7 @@ pub(super) async fn router(args: &Args, database: &str) -> Result<Router, BoxErr
     // The number of questions is limited, and each question waits for one request at a time.
     let options = Options::default()
         .with_memory(MEMORY)
-        .with_concurrency(args.at_once.into());
+        .with_concurrency(args.max_questions.into());
     let reader = source(database)?.reader(options.clone()).await;
     let mut endgames = None;
     if let Some(tables) = &args.endgames {
@@ -151,7 +151,7 @@ pub(super) async fn router(args: &Args, database: &str) -> Result<Router, BoxErr
     let limits = ServiceBuilder::new()
         .layer(HandleErrorLayer::new(|_: tower::BoxError| async { busy() }))
         .load_shed()
-        .layer(GlobalConcurrencyLimitLayer::new(args.at_once.into()))
+        .layer(GlobalConcurrencyLimitLayer::new(args.max_questions.into()))
         .timeout(WAVES * timeout());
     let cors = CorsLayer::new()
         .allow_origin(Any)

@@ -32,7 +32,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 use tower::Service;
 
-use crate::system::signals;
+use crate::system::{quantity, signals};
 use crate::terminal::shown::{beginning, shown};
 use crate::{BoxError, Outcome};
 
@@ -52,7 +52,7 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = "Examples:
   shelfish serve site
-  shelfish serve site --latency-ms 50 --bandwidth-mbit 20
+  shelfish serve site --latency 50ms --bandwidth-mbit 20
   shelfish serve s3://my-bucket/evals --api
   shelfish serve evals --api --book book --endgames syzygy
   curl 'http://127.0.0.1:8000/api/cloud-eval?fen=8/8/8/4k3/8/4K3/4P3/8%20w%20-%20-&multiPv=3'
@@ -81,9 +81,9 @@ pub struct Args {
     /// Print a line per request to standard error: time, client, status, method, path, range, duration, FEN
     #[arg(long)]
     log: bool,
-    /// Delay every answer to simulate the latency of a network
-    #[arg(long, default_value_t = 0, value_name = "MS")]
-    latency_ms: u64,
+    /// Delay every answer to simulate the latency of a network; a number alone counts milliseconds
+    #[arg(long, alias = "latency-ms", default_value = "0", value_name = "TIME", value_parser = quantity::milliseconds)]
+    latency: Duration,
     /// Limit the bandwidth of all answers together
     #[arg(long, value_name = "MBIT")]
     bandwidth_mbit: Option<f64>,

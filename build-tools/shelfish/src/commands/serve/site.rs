@@ -91,10 +91,10 @@ pub(super) fn network(args: &Args, app: Router) -> Result<Router, ServeError> {
     if mbit.is_nan() || mbit <= 0.0 {
         return Err(ServeError::Bandwidth(mbit));
     }
-    if args.latency_ms == 0 && mbit.is_infinite() {
+    if args.latency.is_zero() && mbit.is_infinite() {
         return Ok(app);
     }
-    let latency = Duration::from_millis(args.latency_ms);
+    let latency = args.latency;
     // The time when the connection becomes free.
     let free = Arc::new(Mutex::new(Instant::now()));
     let send = move |bytes: usize| {

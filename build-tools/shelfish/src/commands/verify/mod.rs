@@ -45,12 +45,8 @@ Exit codes: 0 if no problem was found; 1 otherwise; 2 if the usage is wrong.")]
 pub struct Args {
     #[command(flatten)]
     database: database::Args,
-    /// Print the result as JSON
-    #[arg(long)]
-    json: bool,
-    /// Do not print progress
-    #[arg(short, long)]
-    quiet: bool,
+    #[command(flatten)]
+    output: report::Output,
 }
 
 /// Results of a verification.
@@ -79,8 +75,12 @@ pub struct Report {
 ///
 /// Problems of the database are results, not errors.
 pub fn run(args: Args) -> Outcome {
-    let report = verify(&args.database.source()?, args.quiet)?;
-    report::print(&report, args.json)?;
+    let report = verify(&args.database.source()?, args.output.quiet)?;
+    match report.ok {
+        true => args.output.print(&report)?,
+        // Problems are errors.
+        false => report::print(&report, args.output.json)?,
+    }
     Ok(if report.ok {
         ExitCode::SUCCESS
     } else {
