@@ -305,14 +305,13 @@ fn search(
                     }
                     let answer = engine.search(&line, &format!("nodes {nodes}"), TIMEOUT)?;
                     let sign = position.turn().fold_wb(1, -1);
-                    let (score, text) = match answer.score.context("Stockfish found no score")? {
-                        UciScore::Cp(cp) => (Score::Cp(sign * cp), (sign * cp).to_string()),
-                        UciScore::Mate(moves) => {
-                            (Score::Mate(sign * moves), format!("#{}", sign * moves))
-                        }
+                    let score = match answer.score.context("Stockfish found no score")? {
+                        UciScore::Cp(cp) => (sign * cp).to_string(),
+                        UciScore::Mate(moves) => format!("#{}", sign * moves),
                     };
-                    writeln!(file, "{nodes}\t{key}\t{text}\t{}", answer.best)?;
-                    references.insert((nodes, key), (score, answer.best));
+                    let found = format!("{nodes}\t{key}\t{score}\t{}", answer.best);
+                    writeln!(file, "{found}")?;
+                    references.extend(reference(&found));
                 }
                 if let Some(played) = played {
                     line += &format!(" {}", played.to_uci(CastlingMode::Standard));

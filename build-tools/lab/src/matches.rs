@@ -5,14 +5,14 @@ use std::{
     fs,
     path::PathBuf,
     sync::{
-        Mutex,
         atomic::{AtomicUsize, Ordering},
+        mpsc,
     },
     thread,
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, ensure};
 use shakmaty::{Color, KnownOutcome, Position};
 use shelfish_cli::uci::{Engine, Setup};
 
@@ -149,13 +149,13 @@ pub fn run(args: &Args) -> Result<()> {
             }
         );
     };
-    play_pairs(&engines, &args.rules, second_go, &numbers, &mut |pair| {
+    play_pairs(&engines, &args.rules, second_go, &numbers, |pair| {
         pairs.count(pair.outcomes);
         if reported.elapsed() >= REPORT {
             reported = Instant::now();
             report(&pairs);
         }
-        decided(&pairs).is_none()
+        Ok(decided(&pairs).is_none())
     })?;
     report(&pairs);
     Ok(())
@@ -168,37 +168,39 @@ pub fn play_pairs(
     rules: &Rules,
     second_go: Option<&str>,
     numbers: &[usize],
-    seen: &mut (dyn FnMut(&Pair) -> bool + Send),
+    mut seen: impl FnMut(&Pair) -> Result<bool>,
 ) -> Result<()> {
-    let openings = rules.read()?;
+    let openings = &rules.read()?;
     let go = [&rules.go, second_go.unwrap_or(&rules.go)];
-    let next = AtomicUsize::new(0);
-    let seen = Mutex::new((seen, true));
-    let play_next = || -> Result<()> {
-        let mut engines = [Engine::start(&engines[0])?, Engine::start(&engines[1])?];
-        while let Some(&number) = numbers.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if !seen.lock().is_ok_and(|seen| seen.1) {
+    let next = &AtomicUsize::new(0);
+    let (sender, pairs) = mpsc::channel();
+    thread::scope(|scope| {
+        for _ in 0..rules.concurrency.clamp(1, 64) {
+            let sender = sender.clone();
+            scope.spawn(move || {
+                let play_all = || -> Result<()> {
+                    let mut engines = [Engine::start(&engines[0])?, Engine::start(&engines[1])?];
+                    while let Some(&number) = numbers.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        let opening = &openings[number % openings.len()];
+                        let mut play = |first| play(&mut engines, go, first, opening.clone());
+                        let outcomes = [play(Color::White)?, play(Color::Black)?];
+                        if sender.send(Ok(Pair { number, outcomes })).is_err() {
+                            break;
+                        }
+                    }
+                    Ok(())
+                };
+                play_all().or_else(|error| sender.send(Err(error)))
+            });
+        }
+        drop(sender);
+        // The other threads stop when the receiver is dropped.
+        for pair in pairs {
+            if !seen(&pair?)? {
                 break;
             }
-            let opening = &openings[number % openings.len()];
-            let mut play = |first| play(&mut engines, go, first, opening.clone());
-            let outcomes = [play(Color::White)?, play(Color::Black)?];
-            let Ok(mut seen) = seen.lock() else { break };
-            seen.1 = (seen.0)(&Pair { number, outcomes }) && seen.1;
         }
         Ok(())
-    };
-    // An error in one thread stops the other threads.
-    let worker =
-        || play_next().inspect_err(|_| seen.lock().into_iter().for_each(|mut seen| seen.1 = false));
-    thread::scope(|scope| {
-        let workers: Vec<_> = (0..rules.concurrency.clamp(1, 64))
-            .map(|_| scope.spawn(worker))
-            .collect();
-        let results: Vec<_> = workers.into_iter().map(|worker| worker.join()).collect();
-        results
-            .into_iter()
-            .try_for_each(|result| result.map_err(|_| anyhow!("a game was aborted by a panic"))?)
     })
 }
 

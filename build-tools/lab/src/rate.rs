@@ -116,18 +116,11 @@ pub fn run(args: &Args) -> Result<()> {
             if numbers.is_empty() || !in_time() {
                 continue;
             }
-            let mut added = Ok(());
-            matches::play_pairs(
-                engines,
-                &rules,
-                Some(&args.stockfish_go),
-                &numbers,
-                &mut |pair| {
-                    added = results.add(key, name, pair);
-                    added.is_ok() && in_time()
-                },
-            )?;
-            added?;
+            let go = Some(&*args.stockfish_go);
+            matches::play_pairs(engines, &rules, go, &numbers, |pair| {
+                results.add(key, name, pair)?;
+                Ok(in_time())
+            })?;
             let pairs = results.pairs(key, max);
             if let Some(elo) = pairs.elo() {
                 println!(

@@ -3,41 +3,42 @@
 use serde::Serialize;
 use serde::ser::SerializeMap as _;
 use shakmaty::{CastlingMode, Move};
-use shelfish::eval::{PositionEval, Score};
+use shelfish::eval::{Evaluation, PositionEval, Pv, Score};
 use shelfish::position;
 
-/// Appends a record as a line. Castling is the king's move to the square of the rook; scores are from White's point of
-/// view.
-pub fn push_line(out: &mut Vec<u8>, eval: &PositionEval) {
-    use std::io::Write;
-    // Writing to a `Vec` does not fail, and no text needs escaping.
-    let mut write = |arguments: std::fmt::Arguments| {
-        let _ = out.write_fmt(arguments);
-    };
-    write(format_args!("{{\"fen\":\"{}\",\"evals\":[", eval.position));
-    for (n, evaluation) in eval.evaluations.iter().enumerate() {
-        write(format_args!("{}{{\"pvs\":[", if n == 0 { "" } else { "," }));
-        for (n, pv) in evaluation.pvs.iter().enumerate() {
-            let comma = if n == 0 { "" } else { "," };
-            match pv.score {
-                Score::Cp(cp) => write(format_args!("{comma}{{\"cp\":{cp},\"line\":\"")),
-                Score::Mate(moves) => write(format_args!("{comma}{{\"mate\":{moves},\"line\":\"")),
-            }
-            for (n, m) in pv.line.iter().enumerate() {
-                write(format_args!(
-                    "{}{}",
-                    if n == 0 { "" } else { " " },
-                    m.to_uci(CastlingMode::Chess960)
-                ));
-            }
-            write(format_args!("\"}}"));
-        }
-        write(format_args!(
-            "],\"knodes\":{},\"depth\":{}}}",
-            evaluation.knodes, evaluation.depth
-        ));
+/// Formats a record as a line. Castling is the king's move to the square of the rook; scores are from White's point of view.
+pub fn line(eval: &PositionEval) -> serde_json::Result<String> {
+    #[derive(Serialize)]
+    struct Line {
+        fen: String,
+        evals: Vec<LineEvaluation>,
     }
-    write(format_args!("]}}\n"));
+    #[derive(Serialize)]
+    struct LineEvaluation {
+        pvs: Vec<LinePv>,
+        knodes: u64,
+        depth: u16,
+    }
+    #[derive(Serialize)]
+    struct LinePv {
+        #[serde(flatten)]
+        score: ScoreMember,
+        line: String,
+    }
+    let pv = |Pv { score, line }: &Pv| LinePv {
+        score: ScoreMember(*score),
+        line: uci(line, CastlingMode::Chess960),
+    };
+    let evaluation = |evaluation: &Evaluation| LineEvaluation {
+        pvs: evaluation.pvs.iter().map(pv).collect(),
+        knodes: evaluation.knodes,
+        depth: evaluation.depth,
+    };
+    let line = Line {
+        fen: eval.position.to_string(),
+        evals: eval.evaluations.iter().map(evaluation).collect(),
+    };
+    Ok(serde_json::to_string(&line)? + "\n")
 }
 
 /// A score as the member `cp` or `mate` of a JSON object, from White's point of view.

@@ -47,12 +47,10 @@ impl Model {
                 .chain(&theirs[..count])
                 .for_each(|&input| is_used[usize::from(input)] = true);
         }
-        for (weights, _) in self.0[..BIASES]
-            .chunks_exact_mut(HIDDEN)
-            .zip(is_used)
-            .filter(|(_, is_used)| !is_used)
-        {
-            weights.fill(0.0);
+        for (weights, is_used) in self.0[..BIASES].chunks_exact_mut(HIDDEN).zip(is_used) {
+            if !is_used {
+                weights.fill(0.0);
+            }
         }
     }
 

@@ -109,16 +109,11 @@ fn learn(model: &Model, samples: &[Sample], batch: &[u32], gradients: &mut [Vec<
 
 /// Returns the mean squared error on held-out samples.
 fn held_out(model: &Model, samples: &[Sample]) -> f64 {
-    let errors = samples
-        .iter()
-        .filter(|sample| sample.held_out)
-        .map(|sample| {
-            let error = sigmoid(model.output(sample)) - target(sample);
-            f64::from(error) * f64::from(error)
-        });
-    let (sum, count) = errors.fold((0.0, 0usize), |(sum, count), error| {
-        (sum + error, count + 1)
-    });
+    let (mut sum, mut count) = (0.0, 0usize);
+    for sample in samples.iter().filter(|sample| sample.held_out) {
+        sum += f64::from(sigmoid(model.output(sample)) - target(sample)).powi(2);
+        count += 1;
+    }
     sum / count.max(1) as f64
 }
 

@@ -98,32 +98,12 @@ pub enum LearningError {
 pub struct GameToLearn {
     /// Hash that identifies the game.
     pub hash: [u8; 16],
-    /// Sides whose moves are learned.
-    pub sides: Sides,
+    /// Sides whose moves are learned, as in the table `games`.
+    pub sides: u8,
     /// Positions without repetitions, with the played move.
     pub moves: Vec<(Position, Move)>,
     /// Winner, or `Some(None)` for a draw, or `None` if the result is unknown.
     pub winner: Option<Option<Color>>,
-}
-
-/// Set of sides, as bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sides(u8);
-
-impl Sides {
-    /// Creates a set of sides.
-    pub fn new(white: bool, black: bool) -> Sides {
-        Sides(u8::from(white) | u8::from(black) << 1)
-    }
-
-    /// Returns whether the set is empty.
-    pub fn is_none(self) -> bool {
-        self.0 == 0
-    }
-
-    fn has(self, color: Color) -> bool {
-        self.0 >> color.fold_wb(0, 1) & 1 == 1
-    }
 }
 
 /// Counts of a call of [`Learning::learn`].
@@ -137,23 +117,6 @@ pub struct Learned {
     pub without_result: u64,
 }
 
-/// Row of the book.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
-    /// First four fields of the FEN.
-    pub position: String,
-    /// Move in UCI notation.
-    pub m: String,
-    /// Number of games with the move.
-    pub frequency: u64,
-    /// Number of games that the side to move won.
-    pub wins: u64,
-    /// Number of draws.
-    pub draws: u64,
-    /// Number of games that the side to move lost.
-    pub losses: u64,
-}
-
 /// Open learning book.
 pub struct Learning {
     connection: Connection,
@@ -163,15 +126,13 @@ pub struct Learning {
 impl Learning {
     /// Opens a book for reading.
     pub fn open(path: &Path) -> Result<Learning, LearningError> {
-        match is_sqlite(path) {
-            Ok(true) => {}
-            Ok(false) => return Err(LearningError::NotSqlite(path.to_owned())),
-            Err(error) => {
-                return Err(LearningError::Read {
-                    path: path.to_owned(),
-                    error,
-                });
-            }
+        let path_of = || path.to_owned();
+        let is_sqlite = is_sqlite(path).map_err(|error| LearningError::Read {
+            path: path_of(),
+            error,
+        })?;
+        if !is_sqlite {
+            return Err(LearningError::NotSqlite(path_of()));
         }
         let learning = Learning::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         learning.check()?;
@@ -274,16 +235,16 @@ impl Learning {
             let mut add = transaction.prepare(ADD)?;
             for GameToLearn { hash, sides, moves, winner } in games {
                 let before: Option<u8> = known.query_row([hash], |row| row.get(0)).optional()?;
-                let new = Sides(sides.0 & !before.unwrap_or(0));
-                if new.is_none() {
+                let new = sides & !before.unwrap_or(0);
+                if new == 0 {
                     continue;
                 }
-                remember.execute(params![hash, new.0])?;
+                remember.execute(params![hash, new])?;
                 learned.games += 1;
                 learned.without_result += u64::from(winner.is_none());
                 for (position, m) in moves {
                     let turn = shakmaty::Position::turn(position.chess());
-                    if new.has(turn) {
+                    if new & turn.fold_wb(1, 2) > 0 {
                         let is = |result: Option<Color>| i64::from(*winner == Some(result));
                         let results = (is(Some(turn)), is(None), is(Some(!turn)));
                         let uci = m.to_uci(CastlingMode::Chess960).to_string();
@@ -298,28 +259,26 @@ impl Learning {
 
     /// Returns the moves of a position in no particular order. Ignores illegal moves.
     pub fn moves(&self, position: &Position) -> Result<Vec<Candidate>, LearningError> {
-        let rows: Vec<Row> = self.read(|book| {
-            let query = "SELECT position, move, frequency, wins, draws, losses FROM moves WHERE position = ?1";
-            book.prepare(query)?.query_map([position.to_string()], row)?.collect()
-        })?;
-        let candidate = |Row {
-                             m,
-                             frequency,
-                             wins,
-                             draws,
-                             losses,
-                             ..
-                         }: Row| {
-            let m = m.parse::<UciMove>().ok()?.to_move(position.chess()).ok()?;
-            Some(Candidate {
+        let candidate = |row: &rusqlite::Row| {
+            let uci: String = row.get(0)?;
+            let uci = uci.parse::<UciMove>().ok();
+            let Some(m) = uci.and_then(|uci| uci.to_move(position.chess()).ok()) else {
+                return Ok(None);
+            };
+            Ok(Some(Candidate {
                 m,
-                frequency,
-                wins,
-                draws,
-                losses,
-            })
+                frequency: row.get(1)?,
+                wins: row.get(2)?,
+                draws: row.get(3)?,
+                losses: row.get(4)?,
+            }))
         };
-        Ok(rows.into_iter().filter_map(candidate).collect())
+        let query = "SELECT move, frequency, wins, draws, losses FROM moves WHERE position = ?1";
+        self.read(|book| {
+            let mut query = book.prepare(query)?;
+            let moves = query.query_map([position.to_string()], candidate)?;
+            moves.filter_map(Result::transpose).collect()
+        })
     }
 
     /// Returns the number of positions, moves and games.
@@ -328,17 +287,6 @@ impl Learning {
         let counts = |row: &rusqlite::Row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]);
         self.read(|book| book.query_row(query, [], counts))
     }
-}
-
-fn row(row: &rusqlite::Row) -> rusqlite::Result<Row> {
-    Ok(Row {
-        position: row.get(0)?,
-        m: row.get(1)?,
-        frequency: row.get(2)?,
-        wins: row.get(3)?,
-        draws: row.get(4)?,
-        losses: row.get(5)?,
-    })
 }
 
 fn sqlite_error(path: &Path, error: rusqlite::Error) -> LearningError {

@@ -10,7 +10,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use shakmaty::CastlingMode;
-use shelfish::eval::PositionEval;
 use shelfish::played::{Bucket, Details, GameRef, Played, PlayedMove, Ratings, Results};
 use shelfish::table::{Block, Record, TableError};
 
@@ -97,8 +96,8 @@ pub fn run(args: Args) -> Outcome {
 fn export(args: &Args, out: &mut (impl Write + Send)) -> Result<(), BoxError> {
     let kind = database::kind(&args.database.source()?)?;
     match (args.format, kind) {
-        (Format::Jsonl, Kind::Evaluations) => write_lines(blocks(args, eval_lines)?, out)?,
-        (Format::Jsonl, Kind::Moves) => write_lines(blocks(args, played_lines)?, out)?,
+        (Format::Jsonl, Kind::Evaluations) => write_lines(args, lichess::line, out)?,
+        (Format::Jsonl, Kind::Moves) => write_lines(args, played_line, out)?,
         #[cfg(feature = "parquet")]
         (Format::Parquet, Kind::Evaluations) => {
             rows::write_parquet(args, &rows::EVALUATIONS, &mut *out)?
@@ -115,12 +114,14 @@ fn export(args: &Args, out: &mut (impl Write + Send)) -> Result<(), BoxError> {
     Ok(())
 }
 
-fn write_lines(
-    lines: impl Iterator<Item = Result<Vec<u8>, BoxError>>,
+fn write_lines<K: Record>(
+    args: &Args,
+    line: fn(&K) -> serde_json::Result<String>,
     out: &mut impl Write,
 ) -> Result<(), BoxError> {
-    for lines in lines {
-        out.write_all(&lines?)?;
+    let lines = move |records: &[K]| records.iter().map(line).collect::<Result<String, _>>();
+    for lines in blocks(args, lines)? {
+        out.write_all(lines??.as_bytes())?;
     }
     Ok(())
 }
@@ -150,77 +151,52 @@ fn blocks<K: Record, R: Send + 'static>(
         quiet,
     );
     let blocks = ordered(Scan::new(source, manifest)?, cores(), open);
-    Ok(Reported {
-        blocks,
-        done,
-        _progress: progress,
-    })
+    Ok(blocks.map(move |block| {
+        let (_progress, (positions, mapped)) = (&progress, block?);
+        done.fetch_add(positions, Relaxed);
+        Ok(mapped)
+    }))
 }
 
-/// Blocks with their number of positions, which is added to the progress.
-struct Reported<I> {
-    blocks: I,
-    done: Arc<AtomicU64>,
-    _progress: Progress,
-}
-
-impl<R, I: Iterator<Item = Result<(u64, R), BoxError>>> Iterator for Reported<I> {
-    type Item = Result<R, BoxError>;
-
-    fn next(&mut self) -> Option<Result<R, BoxError>> {
-        let block = self.blocks.next()?;
-        Some(block.map(|(positions, mapped)| {
-            self.done.fetch_add(positions, Relaxed);
-            mapped
-        }))
-    }
-}
-
-fn eval_lines(evals: &[PositionEval]) -> Vec<u8> {
-    let mut lines = Vec::new();
-    evals
-        .iter()
-        .for_each(|eval| lichess::push_line(&mut lines, eval));
-    lines
-}
-
-/// Formats one JSON object for each position: its FEN, the results of games that end there, and the results of each
+/// Formats a position as a JSON object: its FEN, the results of games that end there, and the results of each
 /// move.
 ///
 /// Results are White's wins, draws and Black's wins. Castling is the move of the king to the square of the rook.
-fn played_lines(records: &[Played]) -> Vec<u8> {
-    let mut lines = String::new();
-    let counts =
-        |results: Results| format!("[{},{},{}]", results.white, results.draws, results.black);
-    for Played {
+fn played_line(
+    Played {
         position,
         ended,
         ended_details,
         moves,
-    } in records
-    {
-        let uci = |played: &PlayedMove| played.m.to_uci(CastlingMode::Chess960).to_string();
-        let results: Vec<String> = moves
-            .iter()
-            .map(|played| format!("\"{}\":{}", uci(played), counts(played.results)))
-            .collect();
-        let details = moves.iter().map(|played| (uci(played), &played.details));
-        let details = details
-            .chain([("end".to_owned(), ended_details)])
-            .filter_map(|(name, all)| details_of(&name, all));
-        let details: Vec<String> = details.collect();
-        let details = if details.is_empty() {
-            String::new()
-        } else {
-            format!(",\"details\":{{{}}}", details.join(","))
-        };
-        let (ended, results) = (counts(*ended), results.join(","));
-        let line = format!(
-            "{{\"fen\":\"{position}\",\"ended\":{ended},\"moves\":{{{results}}}{details}}}\n"
-        );
-        lines.push_str(&line);
+    }: &Played,
+) -> serde_json::Result<String> {
+    let uci = |played: &PlayedMove| played.m.to_uci(CastlingMode::Chess960).to_string();
+    let results = moves
+        .iter()
+        .map(|played| format!("\"{}\":[{}]", uci(played), counts(played.results)));
+    let results = results.collect::<Vec<_>>().join(",");
+    let details = moves.iter().map(|played| (uci(played), &played.details));
+    let details = details
+        .chain([("end".to_owned(), ended_details)])
+        .filter_map(|(name, all)| details_of(&name, all));
+    let mut details = details.collect::<Vec<_>>().join(",");
+    if !details.is_empty() {
+        details = format!(",\"details\":{{{details}}}");
     }
-    lines.into_bytes()
+    let ended = counts(*ended);
+    Ok(format!(
+        "{{\"fen\":\"{position}\",\"ended\":[{ended}],\"moves\":{{{results}}}{details}}}\n"
+    ))
+}
+
+fn counts(
+    Results {
+        white,
+        draws,
+        black,
+    }: Results,
+) -> String {
+    format!("{white},{draws},{black}")
 }
 
 /// Formats a member of `details`, unless it would be empty.
@@ -228,36 +204,19 @@ fn details_of(name: &str, Details { buckets, games }: &Details) -> Option<String
     if games.is_empty() && buckets.iter().all(|bucket| *bucket == Bucket::default()) {
         return None;
     }
-    let bucket = |(n, bucket): (usize, &Bucket)| {
-        let Bucket {
-            results:
-                Results {
-                    white,
-                    draws,
-                    black,
-                },
-            ratings: Ratings { games, sum },
-        } = bucket;
-        (bucket.results.games() > 0)
-            .then(|| format!("\"{n}\":[{white},{draws},{black},{games},{sum}]"))
+    let bucket = |(n, Bucket { results, ratings }): (usize, &Bucket)| {
+        let (results, Ratings { games, sum }) = (counts(*results), ratings);
+        format!("\"{n}\":[{results},{games},{sum}]")
     };
     let game = |game: &GameRef| {
-        let Results {
-            white,
-            draws,
-            black,
-        } = game.result();
-        format!(
-            "[\"{}\",{},[{white},{draws},{black}]]",
-            game.id(),
-            game.rating().unwrap_or(0)
-        )
+        let (rating, result) = (game.rating().unwrap_or(0), counts(game.result()));
+        format!("[\"{}\",{rating},[{result}]]", game.id())
     };
-    let buckets: Vec<String> = buckets.iter().enumerate().filter_map(bucket).collect();
-    let games: Vec<String> = games.iter().map(game).collect();
+    let played = buckets.iter().enumerate();
+    let played = played.filter(|(_, bucket)| bucket.results.games() > 0);
+    let buckets = played.map(bucket).collect::<Vec<_>>().join(",");
+    let games = games.iter().map(game).collect::<Vec<_>>().join(",");
     Some(format!(
-        "\"{name}\":{{\"buckets\":{{{}}},\"games\":[{}]}}",
-        buckets.join(","),
-        games.join(",")
+        "\"{name}\":{{\"buckets\":{{{buckets}}},\"games\":[{games}]}}"
     ))
 }

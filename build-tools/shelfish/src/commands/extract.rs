@@ -16,7 +16,7 @@ use serde::Serialize;
 use shakmaty::Position as _;
 use shelfish::eval::PositionEval;
 use shelfish::played::Played;
-use shelfish::position::{Key, Position};
+use shelfish::position::{Key, KeyError, Position};
 use shelfish::reader::{Options, Reader};
 use shelfish::source::integrity::Integrity;
 use shelfish::table::{Cutter, Manifest, Record, TableWriter, WriterOptions, encode_block};
@@ -270,58 +270,62 @@ struct Walk<R> {
 
 impl<R: Record> Walk<R> {
     /// Visits all positions that legal moves reach from the starts.
-    fn visit(&mut self, mut starts: Vec<Key>, plies: u32) -> Result<(), BoxError> {
+    fn visit(&mut self, mut here: Vec<Key>, plies: u32) -> Result<(), BoxError> {
         let done = Arc::new(AtomicU64::new(0));
         let _progress = Progress::start(Work::positions("extracting", &done, None), false);
-        starts.sort_unstable();
-        starts.dedup();
-        for some in starts.chunks(BATCH) {
-            let positions = some.iter().map(|key| Key::decode(key.as_bytes()));
-            self.meet(&positions.collect::<Result<Vec<_>, _>>()?, 0)?;
-        }
-        // The moves of a start position count even if the database lacks the position.
-        let mut here = starts;
-        for ply in 1..=plies {
+        here.sort_unstable();
+        here.dedup();
+        for ply in 0..=plies {
             done.store(self.plies_of.len() as u64, Relaxed);
             let mut next = Vec::new();
             for some in here.chunks(BATCH) {
-                let mut children = BTreeMap::new();
-                for key in some {
-                    let position = Key::decode(key.as_bytes())?;
+                let mut positions = BTreeMap::new();
+                for position in positions_of(some)? {
+                    if ply == 0 {
+                        positions.insert(position.key(), position);
+                        continue;
+                    }
                     for m in position.chess().legal_moves() {
                         let mut child = position.chess().clone();
                         child.play_unchecked(m);
                         let child = Position::from_chess(&child);
-                        children.entry(child.key()).or_insert(child);
+                        positions.entry(child.key()).or_insert(child);
                     }
                 }
-                children.retain(|key, _| !self.plies_of.contains_key(key));
-                next.extend(self.meet(&children.into_values().collect::<Vec<_>>(), ply)?);
+                positions.retain(|key, _| !self.plies_of.contains_key(key));
+                let positions: Vec<Position> = positions.into_values().collect();
+                let before = next.len();
+                self.look_up(&positions, |key, _| next.push(key))?;
+                self.plies_of
+                    .extend(next[before..].iter().map(|key| (*key, ply)));
             }
-            if next.is_empty() {
-                break;
+            // The moves of a start position count even if the database lacks the position.
+            if ply > 0 {
+                if next.is_empty() {
+                    break;
+                }
+                next.sort_unstable();
+                here = next;
             }
-            next.sort_unstable();
-            here = next;
         }
         Ok(())
     }
 
-    /// Adds the positions that the database contains, and returns their keys.
-    fn meet(&mut self, positions: &[Position], ply: u32) -> Result<Vec<Key>, BoxError> {
-        let (mut found, mut error) = (Vec::new(), None);
-        let mut add = |n: usize, answer: Result<Option<R>, _>, _: &_| match answer {
-            Ok(Some(_)) => found.push(positions[n].key()),
+    /// Passes the records that the database contains of some positions to `take`.
+    fn look_up(
+        &self,
+        positions: &[Position],
+        mut take: impl FnMut(Key, R) + Send,
+    ) -> Result<(), BoxError> {
+        let mut done = Ok(());
+        let mut found = |n: usize, answer: Result<Option<R>, _>, _: &_| match answer {
+            Ok(Some(record)) => take(positions[n].key(), record),
             Ok(None) => {}
-            Err(new) => error = Some(new),
+            Err(error) => done = Err(error),
         };
         self.runtime
-            .block_on(self.reader.lookup_each(positions, &mut add));
-        if let Some(error) = error {
-            return Err(error.into());
-        }
-        self.plies_of.extend(found.iter().map(|key| (*key, ply)));
-        Ok(found)
+            .block_on(self.reader.lookup_each(positions, &mut found));
+        Ok(done?)
     }
 
     /// Leaves only the `count` nearest positions; of equally near positions, those with the lowest keys.
@@ -340,45 +344,34 @@ impl<R: Record> Walk<R> {
     /// Returns the records in blocks, divided as a build does.
     fn blocks(&self, weight: fn(&R) -> usize) -> impl Iterator<Item = Result<Vec<R>, BoxError>> {
         let keys: Vec<Key> = self.plies_of.keys().copied().collect();
-        let mut batches = keys
-            .chunks(BATCH)
-            .map(<[Key]>::to_vec)
-            .collect::<Vec<_>>()
-            .into_iter();
-        let mut records = Vec::new().into_iter();
-        let mut cutter = Some(Cutter::new(R::BLOCK_WEIGHT));
-        std::iter::from_fn(move || {
+        let batches: Vec<Vec<Key>> = keys.chunks(BATCH).map(<[Key]>::to_vec).collect();
+        let mut batches = batches.into_iter();
+        let mut records = BTreeMap::new();
+        let mut cutter = Cutter::new(R::BLOCK_WEIGHT);
+        let mut next = move || {
             loop {
-                let Some((key, record)) = records.next() else {
-                    let Some(batch) = batches.next() else {
-                        return cutter.take().and_then(Cutter::finish).map(Ok);
-                    };
-                    match self.records(&batch) {
-                        Ok(more) => records = more.into_iter(),
-                        Err(error) => return Some(Err(error)),
+                while let Some((key, record)) = records.pop_first() {
+                    let block = cutter.push(Key::as_bytes(&key), weight(&record), record);
+                    if block.is_some() {
+                        return Ok(block);
                     }
-                    continue;
-                };
-                let weight = weight(&record);
-                let block = cutter.as_mut()?.push(Key::as_bytes(&key), weight, record);
-                if let Some(block) = block {
-                    return Some(Ok(block));
                 }
+                let Some(batch) = batches.next() else {
+                    let rest = std::mem::replace(&mut cutter, Cutter::new(0));
+                    return Ok(rest.finish());
+                };
+                self.look_up(&positions_of(&batch)?, |key, record| {
+                    records.insert(key, record);
+                })?;
             }
-        })
+        };
+        std::iter::from_fn(move || next().transpose())
     }
+}
 
-    /// Looks up the records of keys.
-    fn records(&self, keys: &[Key]) -> Result<Vec<(Key, R)>, BoxError> {
-        let positions = keys.iter().map(|key| Key::decode(key.as_bytes()));
-        let positions = positions.collect::<Result<Vec<_>, _>>()?;
-        let answers = self.runtime.block_on(self.reader.lookup_many(&positions));
-        let mut records = Vec::new();
-        for (key, answer) in keys.iter().zip(answers) {
-            records.extend(answer?.map(|record| (*key, record)));
-        }
-        Ok(records)
-    }
+fn positions_of(keys: &[Key]) -> Result<Vec<Position>, KeyError> {
+    let positions = keys.iter().map(|key| Key::decode(key.as_bytes()));
+    positions.collect()
 }
 
 /// Writes the nearest positions that fit into the size limit.

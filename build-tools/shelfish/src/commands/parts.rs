@@ -17,7 +17,7 @@ use serde::Serialize;
 use shelfish::eval::PositionEval;
 use shelfish::position::Key;
 use shelfish::source::integrity::Integrity;
-use shelfish::table::{Manifest, Part, TableWriter, WriterOptions, separator};
+use shelfish::table::{Manifest, Part, Shard, TableWriter, WriterOptions, separator};
 use tokio::sync::watch;
 use twox_hash::XxHash64;
 
@@ -50,6 +50,8 @@ const AT_ONCE: usize = 16;
 const MAX_BYTES: usize = 32 * Manifest::MAX_BYTES;
 /// Maximum number of parts in an error message.
 const NAMED: usize = 20;
+/// Name of a fragment that is written to a folder.
+const NEW: &str = "fragment.json";
 
 /// Commands that build a database in parts.
 #[derive(clap::Subcommand, Debug)]
@@ -283,20 +285,13 @@ fn parse_dumps<T: Send + 'static>(
 /// Makes and writes a plan.
 fn plan(args: &PlanArgs) -> Result<(), BoxError> {
     let selection = args.selection.selection();
-    let mut sample = Sample {
-        weights: BTreeMap::new(),
-        below: Arc::new(AtomicU64::new(u64::MAX)),
-    };
-    let (kind, below) = (Evaluations::new(selection.clone()), sample.below.clone());
+    let mut sample = Sample::default();
+    let kind = Evaluations::new(selection.clone());
     let parse = move |input: &Input, chunk: &Chunk, counts: &mut Counts| {
-        let mut found: Vec<(u64, Vec<u8>, usize)> = Vec::new();
+        let mut found = Vec::new();
         let push = |key: &Key, payload: &[u8]| {
-            let hash = XxHash64::oneshot(2, key.as_bytes());
-            if hash <= below.load(Relaxed)
-                && let Some(weight) = kind.weight(payload)?
-            {
-                found.push((hash, key.as_bytes().to_vec(), weight));
-            }
+            let weight = kind.weight(payload)?;
+            found.extend(weight.map(|weight| (key.as_bytes().to_vec(), weight)));
             Ok(())
         };
         kind.parse_lines((input, chunk), |_| true, counts, push, &mut String::new())?;
@@ -311,7 +306,7 @@ fn plan(args: &PlanArgs) -> Result<(), BoxError> {
         |found| {
             found
                 .into_iter()
-                .for_each(|(hash, key, weight)| sample.add(hash, key, weight));
+                .for_each(|(key, weight)| sample.add(key, weight));
             Ok(())
         },
     )?;
@@ -342,31 +337,35 @@ fn plan(args: &PlanArgs) -> Result<(), BoxError> {
 }
 
 /// Sample of the positions whose keys have the smallest hashes.
+#[derive(Default)]
 struct Sample {
     /// Weight of each position by its hash and key.
     weights: BTreeMap<(u64, Vec<u8>), usize>,
-    /// Upper bound of the hashes of the sample, once the sample is full.
-    below: Arc<AtomicU64>,
+    /// Lowest hash that was removed, once the sample is full.
+    full: Option<u64>,
 }
 
 impl Sample {
-    fn add(&mut self, hash: u64, key: Vec<u8>, weight: usize) {
+    fn add(&mut self, key: Vec<u8>, weight: usize) {
+        let hash = XxHash64::oneshot(2, &key);
+        if self.full.is_some_and(|full| hash >= full) {
+            return;
+        }
         let known = self.weights.entry((hash, key)).or_default();
         *known = weight.max(*known);
         while self.weights.len() > SAMPLE
             && let Some(((hash, _), _)) = self.weights.pop_last()
         {
-            // A late hash may exceed the bound by far.
-            self.below.fetch_min(hash, Relaxed);
+            self.full = Some(hash);
         }
     }
 
     /// Estimates the number of positions, assuming that the hashes are evenly distributed.
     fn positions(&self) -> u64 {
-        match self.below.load(Relaxed) {
-            u64::MAX => self.weights.len() as u64,
-            below => (self.weights.len() as f64 / (below as f64 / u64::MAX as f64)) as u64,
-        }
+        let count = self.weights.len();
+        self.full.map_or(count as u64, |full| {
+            (count as f64 / (full as f64 / u64::MAX as f64)) as u64
+        })
     }
 
     /// Returns the weights by key.
@@ -520,7 +519,18 @@ fn encode(args: &EncodeArgs) -> Result<EncodedPart, BoxError> {
         let file = File::open(&args.lines).map_err(named(&name))?;
         (name, Box::new(file))
     };
-    let target = Target::open(&args.out, &plan, part)?;
+    // Several processes may write to the same folder.
+    let mut scratch = tempfile::Builder::new();
+    let (scratch, store) = match args.out.folder() {
+        Some(dir) => {
+            let (name, folder) = (dir.display(), dir.join(plan.folder()));
+            fs::create_dir_all(&folder).map_err(named(&name))?;
+            let prefix = format!("{part:05}-");
+            let scratch = scratch.prefix(&prefix).suffix(".tmp").tempdir_in(&folder);
+            (scratch.map_err(named(&name))?, None)
+        }
+        None => (scratch.tempdir()?, Some(Store::open(&args.out)?)),
+    };
     let positions = Arc::new(AtomicU64::new(0));
     let progress = Progress::start(
         Work::positions("encoding", &positions, None),
@@ -539,7 +549,7 @@ fn encode(args: &EncodeArgs) -> Result<EncodedPart, BoxError> {
         lines_read.clone(),
     );
     let join = Join::of(kind, Box::new(lines));
-    let scratch = target.scratch.path();
+    let scratch = scratch.path();
     let mut writer = TableWriter::<PositionEval>::create(scratch, scratch, plan.writer_options());
     if part > 0 {
         writer.begin_part(&keys.from)?;
@@ -559,8 +569,31 @@ fn encode(args: &EncodeArgs) -> Result<EncodedPart, BoxError> {
     }
     let fragment = Fragment::new(&plan, part, table);
     let shards = &fragment.table.shards;
-    let names: Vec<&str> = shards.iter().map(|shard| shard.file.as_str()).collect();
-    target.put(&names, &plan.fragment_name(part), &fragment.to_bytes()?)?;
+    // The shards appear before the fragment, each atomically.
+    let (name, text) = (plan.fragment_name(part), fragment.to_bytes()?);
+    match &store {
+        Some(store) => database::wait(async {
+            let (_keep, never) = watch::channel(false);
+            for Shard { file, .. } in shards {
+                let (path, sent) = (scratch.join(file), AtomicU64::new(0));
+                store.send(file, &path, &sent, never.clone()).await?;
+            }
+            store.write(&name, &text).await
+        })??,
+        None => {
+            let place = |from: &str, to: &str| {
+                let to = args.out.locate(to);
+                fs::rename(scratch.join(from), &to).map_err(named(&to.as_str()))
+            };
+            for Shard { file, .. } in shards {
+                place(file, file)?;
+            }
+            let new = scratch.join(NEW);
+            let written = fs::write(&new, &text).and_then(|()| File::open(&new)?.sync_all());
+            written.map_err(named(&new.display()))?;
+            place(NEW, &name)?;
+        }
+    }
     Ok(EncodedPart {
         part,
         lines: lines_read.load(Relaxed),
@@ -569,68 +602,6 @@ fn encode(args: &EncodeArgs) -> Result<EncodedPart, BoxError> {
         bytes: shards.iter().map(|shard| shard.bytes).sum(),
         seconds: start.elapsed().as_secs_f64(),
     })
-}
-
-/// Destination of the files of a part. Several processes may write to the same destination.
-struct Target {
-    /// Temporary directory, in the folder of the fragments or that of the system.
-    scratch: tempfile::TempDir,
-    /// The directory, or a bucket.
-    to: Destination,
-}
-
-enum Destination {
-    Folder(PathBuf),
-    Bucket(Box<Store>),
-}
-
-impl Target {
-    fn open(address: &Address, plan: &Plan, part: usize) -> Result<Target, BoxError> {
-        let Some(dir) = address.folder() else {
-            return Ok(Target {
-                scratch: tempfile::tempdir()?,
-                to: Destination::Bucket(Box::new(Store::open(address)?)),
-            });
-        };
-        let name = dir.display();
-        let folder = dir.join(plan.folder());
-        fs::create_dir_all(&folder).map_err(named(&name))?;
-        let prefix = format!("{part:05}-");
-        let mut scratch = tempfile::Builder::new();
-        let scratch = scratch.prefix(&prefix).suffix(".tmp").tempdir_in(&folder);
-        Ok(Target {
-            scratch: scratch.map_err(named(&name))?,
-            to: Destination::Folder(dir.to_owned()),
-        })
-    }
-
-    /// Publishes the shards and then the fragment, each atomically.
-    fn put(&self, shards: &[&str], name: &str, fragment: &[u8]) -> Result<(), BoxError> {
-        let scratch = self.scratch.path();
-        match &self.to {
-            Destination::Folder(dir) => {
-                for shard in shards {
-                    let path = dir.join(shard);
-                    fs::rename(scratch.join(shard), &path).map_err(named(&path.display()))?;
-                }
-                let (path, new) = (dir.join(name), scratch.join("fragment.json"));
-                let write = || {
-                    fs::write(&new, fragment)?;
-                    File::open(&new)?.sync_all()?;
-                    fs::rename(&new, &path)
-                };
-                Ok(write().map_err(named(&path.display()))?)
-            }
-            Destination::Bucket(store) => Ok(database::wait(async {
-                let (_keep, never) = watch::channel(false);
-                for shard in shards {
-                    let (path, sent) = (scratch.join(shard), AtomicU64::new(0));
-                    store.send(shard, &path, &sent, never.clone()).await?;
-                }
-                store.write(name, fragment).await
-            })??),
-        }
-    }
 }
 
 /// Summary of a sealed database.

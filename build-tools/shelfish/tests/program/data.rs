@@ -97,9 +97,8 @@ fn check_stored_and_absent_positions(db: &Path, dump: &Path) {
             .collect();
         let answers = wait(reader.lookup_many(&positions)).unwrap();
         for (line, answer) in lines.iter().zip(answers) {
-            let mut answered = Vec::new();
-            lichess::push_line(&mut answered, &answer.unwrap().unwrap());
-            assert_eq!(answered.trim_ascii_end(), line.as_bytes());
+            let answered = lichess::line(&answer.unwrap().unwrap()).unwrap();
+            assert_eq!(answered.trim_end(), line);
             found += 1;
         }
         // The same boards with the other side to move.

@@ -14,7 +14,7 @@ use shakmaty::{CastlingMode, Color, Move};
 use shelfish::position::Position;
 use shelfish_analysis::pgn::{GameTexts, PgnErrorKind, PgnGame, read_main_line};
 
-use crate::book::learning::{GameToLearn, Learned, Learning, Sides};
+use crate::book::learning::{GameToLearn, Learned, Learning};
 use crate::games::result_of;
 use crate::input::{Dump, Input, MAX_WINDOW_LOG};
 use crate::terminal::progress::{Progress, Work};
@@ -220,8 +220,8 @@ fn to_learn(game: &PgnGame, args: &LearnArgs, summary: &mut Summary) -> Option<G
                 .iter()
                 .any(|player| player.trim().to_lowercase() == name)
     };
-    let sides = Sides::new(is_ours("White"), is_ours("Black"));
-    if sides.is_none() {
+    let sides = u8::from(is_ours("White")) | u8::from(is_ours("Black")) << 1;
+    if sides == 0 {
         summary.others += 1;
         return None;
     }

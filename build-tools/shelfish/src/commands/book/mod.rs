@@ -18,7 +18,7 @@ use self::learn::{LearnArgs, learn};
 use super::table_args::BuildArgs;
 use crate::book::Book;
 use crate::book::choice::{Candidate, choose, sorted};
-use crate::database::blocking::Deadline;
+use crate::database::blocking::{Database, Deadline};
 use crate::terminal::answers::Answers;
 use crate::{BoxError, Outcome};
 
@@ -99,7 +99,7 @@ struct PickedMove {
 }
 
 fn pick(args: &PickArgs) -> Outcome {
-    let book = Book::open(&args.database)?;
+    let book = Book::open(&args.database, Database::open)?;
     let mut answers = Answers::new(args.json);
     for fen in &args.fens {
         let number = if args.greedy { 0.0 } else { fastrand::f64() };

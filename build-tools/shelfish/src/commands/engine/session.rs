@@ -113,7 +113,7 @@ impl Session {
             }
             "bookfile" => {
                 self.book = None;
-                let book = value.map(|name| Book::open_with(name, Database::begin));
+                let book = value.map(|name| Book::open(name, Database::begin));
                 self.book = opened("BookFile", book)?.map(|book| Arc::new(Mutex::new(book)));
             }
             "syzygypath" => {

@@ -23,44 +23,33 @@ enum PolyglotError {
     NoMoves(u64),
 }
 
-/// Hashes of a position, with its moves.
-struct Position {
-    keys: Vec<u64>,
-    moves: Vec<MoveCounts>,
-}
-
-/// Move with the numbers from which weights are computed.
-struct MoveCounts {
-    code: u16,
-    games: u64,
-}
-
 /// Writes the moves that at least `min_games` games played. The entries are sorted in memory.
 pub fn write(args: &Args, min_games: u64, out: &mut impl Write) -> Result<(), BoxError> {
     if database::kind(&args.database.source()?)? == Kind::Evaluations {
         return Err(PolyglotError::Evaluations.into());
     }
     let (mut entries, mut positions, mut left_out) = (Vec::new(), 0u64, 0u64);
-    for block in blocks(args, |records: &[Played]| {
-        records.iter().map(move_counts).collect::<Vec<Position>>()
+    let counted = |played: &Played| {
+        let moves = played.moves.iter();
+        let moves = moves.map(|played| (code(played.m), played.results.games()));
+        (keys(&played.position), moves.collect::<Vec<_>>())
+    };
+    for block in blocks(args, move |records: &[Played]| {
+        records.iter().map(counted).collect::<Vec<_>>()
     })? {
-        for Position { keys, mut moves } in block? {
+        for (keys, mut moves) in block? {
             let all = moves.len();
-            moves.retain(|counted| counted.games >= min_games);
+            moves.retain(|(_, games)| *games >= min_games);
             left_out += (all - moves.len()) as u64;
             positions += u64::from(!moves.is_empty());
-            let most = moves.iter().map(|counted| counted.games).max().unwrap_or(0);
+            let most = moves.iter().map(|(_, games)| *games).max().unwrap_or(0);
             for key in keys {
-                let entry = |counted: &MoveCounts| {
-                    let weight = scaled(counted.games, most);
-                    Entry {
-                        key,
-                        code: counted.code,
-                        weight,
-                        learn: 0,
-                    }
-                };
-                entries.extend(moves.iter().map(entry));
+                entries.extend(moves.iter().map(|(code, games)| Entry {
+                    key,
+                    code: *code,
+                    weight: scaled(*games, most),
+                    learn: 0,
+                }));
             }
         }
     }
@@ -71,30 +60,12 @@ pub fn write(args: &Args, min_games: u64, out: &mut impl Write) -> Result<(), Bo
     for entry in &entries {
         out.write_all(&entry.to_bytes())?;
     }
-    let count = |n| HumanCount(n);
-    eprintln!(
-        "{} entries of {} positions",
-        count(entries.len() as u64),
-        count(positions)
-    );
+    let [count, positions, left] = [entries.len() as u64, positions, left_out].map(HumanCount);
+    eprintln!("{count} entries of {positions} positions");
     if left_out > 0 {
-        eprintln!(
-            "moves of fewer than {min_games} games left out: {}",
-            count(left_out)
-        );
+        eprintln!("moves of fewer than {min_games} games left out: {left}");
     }
     Ok(())
-}
-
-fn move_counts(played: &Played) -> Position {
-    let moves = played.moves.iter().map(|played| MoveCounts {
-        code: code(played.m),
-        games: played.results.games(),
-    });
-    Position {
-        keys: keys(&played.position),
-        moves: moves.collect(),
-    }
 }
 
 /// Scales a weight to 16 bits if `most`, the largest weight of the position, does not fit. A positive weight stays
