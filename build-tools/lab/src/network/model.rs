@@ -39,13 +39,11 @@ impl Model {
     /// Clears the weights of inputs that no sample has, such as a pawn on the first rank. Zeros compress well.
     pub fn clear_unused<'a>(&mut self, samples: impl Iterator<Item = &'a Sample>) {
         let mut is_used = [false; INPUTS];
-        let (mut ours, mut theirs) = ([0; 32], [0; 32]);
         for sample in samples {
-            let (count, _) = sample.inputs(&mut ours, &mut theirs);
-            ours[..count]
-                .iter()
-                .chain(&theirs[..count])
-                .for_each(|&input| is_used[usize::from(input)] = true);
+            let (inputs, count, _) = sample.inputs();
+            for input in inputs.iter().flat_map(|inputs| &inputs[..count]) {
+                is_used[usize::from(*input)] = true;
+            }
         }
         for (weights, is_used) in self.0[..BIASES].chunks_exact_mut(HIDDEN).zip(is_used) {
             if !is_used {
@@ -104,9 +102,8 @@ impl Model {
 
     /// Computes the output for a sample. The sigmoid of the output is the expected score.
     pub fn output(&self, sample: &Sample) -> f32 {
-        let (mut ours, mut theirs) = ([0; 32], [0; 32]);
-        let (count, bucket) = sample.inputs(&mut ours, &mut theirs);
-        let sums = [&ours[..count], &theirs[..count]].map(|inputs| self.sums(inputs));
+        let (inputs, count, bucket) = sample.inputs();
+        let sums = inputs.map(|inputs| self.sums(&inputs[..count]));
         self.weighed(&sums.each_ref().map(squares), bucket)
     }
 
@@ -122,10 +119,8 @@ impl Model {
 
     /// Adds the gradient of the squared error of a sample, and returns the squared error.
     pub fn learn(&self, sample: &Sample, target: f32, gradient: &mut [f32]) -> f32 {
-        let (mut ours, mut theirs) = ([0; 32], [0; 32]);
-        let (count, bucket) = sample.inputs(&mut ours, &mut theirs);
-        let sides = [&ours[..count], &theirs[..count]];
-        let sums = sides.map(|inputs| self.sums(inputs));
+        let (sides, count, bucket) = sample.inputs();
+        let sums = sides.map(|inputs| self.sums(&inputs[..count]));
         let squared = sums.each_ref().map(squares);
         let first = Model::first_output(bucket);
         let output = self.weighed(&squared, bucket);
@@ -146,7 +141,9 @@ impl Model {
                 };
                 back[i] = slope * self.0[first + side * HIDDEN + i] * inside;
             }
-            let inputs = sides[side].iter().map(|input| usize::from(*input) * HIDDEN);
+            let inputs = sides[side][..count]
+                .iter()
+                .map(|input| usize::from(*input) * HIDDEN);
             for start in inputs.chain([BIASES]) {
                 let sums = gradient[start..][..HIDDEN].iter_mut();
                 sums.zip(&back).for_each(|(sum, part)| *sum += part);

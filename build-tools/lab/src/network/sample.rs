@@ -68,9 +68,8 @@ impl Sample {
         })
     }
 
-    /// Writes the inputs of both perspectives to `ours` (the side to move) and `theirs`. Returns the number of inputs
-    /// and the bucket.
-    pub fn inputs(&self, ours: &mut [u16; 32], theirs: &mut [u16; 32]) -> (usize, usize) {
+    /// Returns the inputs of both perspectives, that of the side to move first, their number and the bucket.
+    pub fn inputs(&self) -> ([[u16; 32]; 2], usize, usize) {
         let mut kings = [Square::A1; 2];
         let mut all = [(Color::White, Role::Pawn, Square::A1); 32];
         let (mut rest, mut count) = (self.occupied, 0);
@@ -86,15 +85,16 @@ impl Sample {
             all[count] = (color, role, square);
             count += 1;
         }
-        let (us, them) = (
-            Perspective::new(Color::White, kings[0]),
-            Perspective::new(Color::Black, kings[1]),
-        );
-        for (index, &(color, role, square)) in all[..count].iter().enumerate() {
-            ours[index] = us.input(color, role, square) as u16;
-            theirs[index] = them.input(color, role, square) as u16;
-        }
-        (count, bucket(count))
+        let inputs = [(Color::White, kings[0]), (Color::Black, kings[1])].map(|(side, king)| {
+            let side = Perspective::new(side, king);
+            let input = |(color, role, square)| side.input(color, role, square) as u16;
+            let mut inputs = [0; 32];
+            for (slot, piece) in inputs.iter_mut().zip(&all[..count]) {
+                *slot = input(*piece);
+            }
+            inputs
+        });
+        (inputs, count, bucket(count))
     }
 }
 

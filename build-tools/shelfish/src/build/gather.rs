@@ -9,7 +9,7 @@ use super::kind::Kind;
 use super::rejects::RejectFile;
 use super::runs::{Run, RunFiles, Sorter};
 use super::{BuildError, MIN_MEMORY, Options};
-use crate::input::{Dumps, InputError};
+use crate::input::{Dumps, Input, InputError};
 use crate::system::workspace::Workspace;
 use crate::terminal::progress::{Progress, Work};
 
@@ -19,26 +19,6 @@ const BASE_MEMORY: usize = 36 << 20;
 const WORKER_MEMORY: usize = 4 << 20;
 /// Minimum size of an arena.
 const MIN_ARENA: usize = 4 << 20;
-
-/// The state that the workers share.
-struct Job<'a, K> {
-    kind: &'a K,
-    options: &'a Options,
-    run_files: &'a RunFiles,
-    arena: usize,
-    rejects: Option<&'a RejectFile>,
-    /// Whether a worker failed, so that all workers stop.
-    stop: AtomicBool,
-    positions: Arc<AtomicU64>,
-}
-
-struct Numbered<C> {
-    number: u64,
-    input: usize,
-    chunk: C,
-    /// Dropped when the chunk is parsed, if the reader waits for that.
-    _alone: Option<Sender<()>>,
-}
 
 /// Chunks of more bytes, such as very long lines, are parsed one at a time, because parsing takes several times as much memory.
 const LARGE: usize = 4 << 20;
@@ -59,72 +39,81 @@ pub fn gather<K: Kind>(
         .saturating_sub(BASE_MEMORY + window);
     // With little memory, fewer workers with larger arenas are faster.
     let workers = (spare / (WORKER_MEMORY + MIN_ARENA)).clamp(1, options.threads);
-    let job = Job {
-        kind,
-        options,
-        run_files,
-        arena: (spare / workers)
-            .saturating_sub(WORKER_MEMORY)
-            .max(MIN_ARENA),
-        rejects,
-        stop: AtomicBool::new(false),
-        positions: Arc::new(AtomicU64::new(0)),
-    };
+    let arena = (spare / workers)
+        .saturating_sub(WORKER_MEMORY)
+        .max(MIN_ARENA);
+    // Whether a worker failed, so that all workers stop.
+    let stop = AtomicBool::new(false);
+    let positions = Arc::new(AtomicU64::new(0));
     let total = dumps.iter().map(|dump| dump.size).sum::<Option<u64>>();
     let work = Work {
         phase: "reading",
         done: read,
         total,
         is_bytes: true,
-        positions: Some(job.positions.clone()),
+        positions: Some(positions.clone()),
     };
     let progress = Progress::start(work, options.quiet);
 
-    let (chunks, inbox) = sync_channel(workers);
+    let (chunks, inbox) = sync_channel::<(u64, &Input, K::Chunk, Option<Sender<()>>)>(workers);
     let inbox = Arc::new(Mutex::new(inbox));
+    // Parses chunks into sorted runs until there are no more.
+    let work = |inbox: Arc<Mutex<Receiver<_>>>| -> Result<_, BuildError> {
+        let mut counts = K::Counts::default();
+        let mut sorter =
+            Sorter::new(kind, run_files, arena).map_err(|_| BuildError::Memory(arena))?;
+        loop {
+            let next = inbox.lock().ok().and_then(|inbox| inbox.recv().ok());
+            // The sender is dropped when the chunk is parsed, if the reader waits for that.
+            let Some((number, input, chunk, _alone)) = next.filter(|_| !stop.load(Relaxed)) else {
+                break;
+            };
+            if K::bytes(&chunk) > LARGE {
+                sorter.make_room()?;
+            }
+            let mut rows = String::new();
+            let mut push = |key: &_, payload: &_| sorter.push(key, payload);
+            let parsed = kind.parse(input, &chunk, &mut counts, &mut push, &mut rows)?;
+            positions.fetch_add(parsed, Relaxed);
+            if let Some(file) = rejects {
+                file.put(number, rows)?;
+            }
+        }
+        Ok((sorter.finish()?, counts))
+    };
     let (read, worked) = thread::scope(|scope| {
-        let job = &job;
+        let work = |inbox| work(inbox).inspect_err(|_| stop.store(true, Relaxed));
         let workers: Vec<_> = (0..workers)
-            .map(|_| {
-                let inbox = inbox.clone();
-                scope.spawn(move || {
-                    work_on(job, &inbox).inspect_err(|_| job.stop.store(true, Relaxed))
-                })
-            })
+            .map(|_| inbox.clone())
+            .map(|inbox| scope.spawn(move || work(inbox)))
             .collect();
         // Only the workers own the inbox now: when they end, sending fails.
         drop(inbox);
         let mut number = 0;
-        let read = dumps.into_iter().enumerate().try_for_each(|(input, dump)| {
-            for chunk in kind.chunks(dump) {
-                let chunk = chunk.map_err(|error| {
-                    job.stop.store(true, Relaxed);
-                    InputError::Read {
-                        input: options.inputs[input].clone(),
-                        error,
+        let read = options
+            .inputs
+            .iter()
+            .zip(dumps)
+            .try_for_each(|(input, dump)| {
+                for chunk in kind.chunks(dump) {
+                    let chunk = chunk.map_err(|error| {
+                        stop.store(true, Relaxed);
+                        InputError::Read {
+                            input: input.clone(),
+                            error,
+                        }
+                    })?;
+                    let (alone, done) = channel();
+                    let alone = (K::bytes(&chunk) > LARGE).then_some(alone);
+                    if chunks.send((number, input, chunk, alone)).is_err() {
+                        break;
                     }
-                })?;
-                let (alone, done) = channel();
-                let is_large = K::bytes(&chunk) > LARGE;
-                if chunks
-                    .send(Numbered {
-                        number,
-                        input,
-                        chunk,
-                        _alone: is_large.then_some(alone),
-                    })
-                    .is_err()
-                {
-                    break;
-                }
-                if is_large {
-                    // An error means that the chunk was parsed.
+                    // Returns at once, unless the chunk is large: an error means that the chunk was parsed.
                     let _ = done.recv();
+                    number += 1;
                 }
-                number += 1;
-            }
-            Ok::<_, InputError>(())
-        });
+                Ok::<_, InputError>(())
+            });
         drop(chunks);
         let worked: Vec<_> = workers
             .into_iter()
@@ -144,43 +133,4 @@ pub fn gather<K: Kind>(
     // The rejects are complete before the database changes.
     rejects.map_or(Ok(()), RejectFile::flush)?;
     Ok((runs, counts))
-}
-
-/// Parses chunks into sorted runs until there are no more.
-fn work_on<K: Kind>(
-    job: &Job<K>,
-    inbox: &Mutex<Receiver<Numbered<K::Chunk>>>,
-) -> Result<(Vec<Run>, K::Counts), BuildError> {
-    let mut counts = K::Counts::default();
-    let mut sorter = Sorter::new(job.kind, job.run_files, job.arena)
-        .map_err(|_| BuildError::Memory(job.arena))?;
-    loop {
-        let next = inbox.lock().ok().and_then(|inbox| inbox.recv().ok());
-        let Some(Numbered {
-            number,
-            input,
-            chunk,
-            _alone,
-        }) = next
-        else {
-            break;
-        };
-        if job.stop.load(Relaxed) {
-            break;
-        }
-        if K::bytes(&chunk) > LARGE {
-            sorter.make_room()?;
-        }
-        let mut rows = String::new();
-        let input = &job.options.inputs[input];
-        let mut push = |key: &_, payload: &_| sorter.push(key, payload);
-        let positions = job
-            .kind
-            .parse(input, &chunk, &mut counts, &mut push, &mut rows)?;
-        job.positions.fetch_add(positions, Relaxed);
-        if let Some(file) = &job.rejects {
-            file.put(number, rows)?;
-        }
-    }
-    Ok((sorter.finish()?, counts))
 }

@@ -64,13 +64,6 @@ pub fn push_measured(bytes: &mut Vec<u8>, push: impl FnOnce(&mut Vec<u8>)) {
     bytes[start..].rotate_right(length_bytes);
 }
 
-/// Removes the first byte.
-pub fn take_byte(bytes: &mut &[u8]) -> Result<u8, SpoolError> {
-    let (&first, rest) = bytes.split_first().ok_or(SpoolError::Short)?;
-    *bytes = rest;
-    Ok(first)
-}
-
 /// Removes a number.
 pub fn take_number(bytes: &mut &[u8]) -> Result<u64, SpoolError> {
     leb128::take(bytes).ok_or(SpoolError::Short)

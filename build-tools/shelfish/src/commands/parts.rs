@@ -6,7 +6,6 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
@@ -24,11 +23,12 @@ use twox_hash::XxHash64;
 use super::build::SelectionArgs;
 use super::table_args::{FileArgs, Workers, inputs};
 use crate::build::BuildError;
+use crate::build::kind::Kind as _;
 use crate::build::write::{Join, encoded};
 use crate::evaluations::Counts;
 use crate::evaluations::kind::Evaluations;
 use crate::evaluations::parts::fragment::Fragment;
-use crate::evaluations::parts::lines::{self, Lines};
+use crate::evaluations::parts::lines::{self, LineShare, Lines};
 use crate::evaluations::parts::{MAX_PARTS, Plan};
 use crate::input::lines::Chunk;
 use crate::input::{DumpKind, Dumps, Input, InputError, MAX_WINDOW_LOG};
@@ -42,8 +42,6 @@ use crate::{BoxError, Outcome, database, publish};
 
 /// Number of positions of the sample of a plan. Each position takes about 150 bytes of memory.
 const SAMPLE: usize = 200_000;
-/// Number of consecutive lines of a share.
-const TOGETHER: u64 = 1_000;
 /// Maximum number of fragments that are read in parallel.
 const AT_ONCE: usize = 16;
 /// Maximum size of all fragments in bytes. It exceeds the size of a manifest with as many shards.
@@ -126,8 +124,8 @@ pub struct PartitionArgs {
     #[arg(required = true, value_name = "SOURCE")]
     sources: Vec<PathBuf>,
     /// Process one of N shares of each source
-    #[arg(long, value_name = "I/N", default_value = "0/1")]
-    share: Share,
+    #[arg(long, value_name = "I/N", default_value = "0/1", value_parser = LineShare::parse)]
+    share: LineShare,
     #[command(flatten)]
     workers: Workers,
     #[command(flatten)]
@@ -214,9 +212,6 @@ pub enum PartsError {
         /// Number of positions.
         found: usize,
     },
-    /// The text is not a share.
-    #[error("expected I/N such as 0/8, with I below N, found {0:?}")]
-    Share(String),
     /// The plan lacks the part.
     #[error("--part {part}: the plan has {parts} parts, from 0 on")]
     NoSuchPart {
@@ -289,12 +284,12 @@ fn plan(args: &PlanArgs) -> Result<(), BoxError> {
     let kind = Evaluations::new(selection.clone());
     let parse = move |input: &Input, chunk: &Chunk, counts: &mut Counts| {
         let mut found = Vec::new();
-        let push = |key: &Key, payload: &[u8]| {
+        let mut push = |key: &Key, payload: &[u8]| {
             let weight = kind.weight(payload)?;
             found.extend(weight.map(|weight| (key.as_bytes().to_vec(), weight)));
             Ok(())
         };
-        kind.parse_lines((input, chunk), |_| true, counts, push, &mut String::new())?;
+        kind.parse(input, chunk, counts, &mut push, &mut String::new())?;
         Ok(found)
     };
     let phase = (!args.quiet).then_some("sampling");
@@ -409,51 +404,19 @@ fn boundaries(sample: &[(&[u8], usize)], parts: usize) -> Option<Vec<Vec<u8>>> {
     Some(boundaries)
 }
 
-/// Share of the lines of a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Share {
-    n: u64,
-    of: u64,
-}
-
-impl FromStr for Share {
-    type Err = PartsError;
-
-    fn from_str(text: &str) -> Result<Share, PartsError> {
-        let numbers = text.split_once('/');
-        numbers
-            .and_then(|(n, of)| Some((n.parse().ok()?, of.parse().ok()?)))
-            .filter(|(n, of)| n < of)
-            .map(|(n, of)| Share { n, of })
-            .ok_or_else(|| PartsError::Share(text.to_owned()))
-    }
-}
-
-impl Share {
-    /// Returns whether a line, numbered from 1, belongs to this share.
-    fn has(self, line: u64) -> bool {
-        line.saturating_sub(1) / TOGETHER % self.of == self.n
-    }
-}
-
 /// Writes the records of dumps as lines, and prints a summary on standard error.
 fn partition(args: &PartitionArgs) -> Result<(), BoxError> {
     let plan = Plan::read(&args.common.plan)?;
-    let (kind, share) = (Evaluations::new(plan.selection.clone()), args.share);
+    let mut kind = Evaluations::new(plan.selection.clone());
+    kind.lines = args.share;
     let parse = move |input: &Input, chunk: &Chunk, counts: &mut Counts| {
         let mut text = String::new();
-        let push = |key: &Key, payload: &[u8]| {
+        let mut push = |key: &Key, payload: &[u8]| {
             let key = key.as_bytes();
             lines::push(&mut text, plan.part_of(key), key, payload);
             Ok(())
         };
-        kind.parse_lines(
-            (input, chunk),
-            |line| share.has(line),
-            counts,
-            push,
-            &mut String::new(),
-        )?;
+        kind.parse(input, chunk, counts, &mut push, &mut String::new())?;
         Ok(text)
     };
     let mut out = BufWriter::with_capacity(1 << 20, io::stdout().lock());
@@ -746,17 +709,5 @@ mod tests {
             assert!(counts.iter().all(is_even), "{counts:?}");
         }
         assert_eq!(boundaries(&sample[..4], 5), None);
-    }
-
-    #[test]
-    fn each_line_belongs_to_one_share() {
-        let shares = ["0/3", "1/3", "2/3"].map(|text| text.parse::<Share>().ok());
-        for line in 1..10_000 {
-            let has = |share: &&Option<Share>| share.is_some_and(|share| share.has(line));
-            assert_eq!(shares.iter().filter(has).count(), 1, "{line}");
-        }
-        for text in ["3/3", "0/0", "1", "a/b", "-1/2", "1/2/3"] {
-            assert!(text.parse::<Share>().is_err(), "{text}");
-        }
     }
 }

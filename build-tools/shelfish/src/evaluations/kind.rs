@@ -6,6 +6,7 @@ use shelfish::eval::PositionEval;
 use shelfish::position::Key;
 
 use super::merged;
+use super::parts::lines::LineShare;
 use super::payload::{self, EvaluationSize, Surplus};
 use super::record::{Record, Reject, parse, parse_rows};
 use super::share::Share;
@@ -22,6 +23,8 @@ use crate::input::{Dump, Input};
 pub struct Evaluations {
     /// Selection of the result.
     pub selection: Selection,
+    /// The lines that are parsed.
+    pub lines: LineShare,
     /// Depths of the evaluations in the runs.
     gathered: (u16, Option<Share>),
 }
@@ -30,6 +33,7 @@ impl Evaluations {
     /// Creates the kind of a build whose runs contain the evaluations of the selection.
     pub fn new(selection: Selection) -> Evaluations {
         Evaluations {
+            lines: LineShare::ALL,
             gathered: (selection.min_depth, selection.share),
             selection,
         }
@@ -43,7 +47,7 @@ impl Evaluations {
                 share,
                 ..self.selection.clone()
             },
-            gathered: self.gathered,
+            ..*self
         }
     }
 
@@ -125,7 +129,62 @@ impl Kind for Evaluations {
         rows: &mut String,
     ) -> io::Result<u64> {
         let before = counts.records;
-        self.parse_lines((input, chunk), |_| true, counts, push, rows)?;
+        let mut take = |line: u64,
+                        text: &[u8],
+                        parse: &dyn Fn() -> Result<Record, Reject>|
+         -> io::Result<()> {
+            if !self.lines.has(line) {
+                return Ok(());
+            }
+            counts.lines += 1;
+            match parse() {
+                Err(reject) => {
+                    counts.rejects[reject.reason()] += 1;
+                    let name = Reject::REASONS[reject.reason()];
+                    rows.push_str(&rejects::row(input, line, name, &reject.to_string(), text));
+                }
+                Ok(mut record) => {
+                    counts.records += 1;
+                    counts.pvs_cut += record.cut;
+                    counts.pvs_dropped += record.dropped;
+                    counts.pvs_shortened += record.shortened;
+                    self.selection
+                        .narrow(&record.position, &mut record.evaluations);
+                    if record.evaluations.is_empty() {
+                        counts.left_out += 1;
+                    } else {
+                        let payload = payload::encode(&record.evaluations, record.surplus);
+                        push(&record.position.key(), &payload)?;
+                    }
+                }
+            }
+            Ok(())
+        };
+        match &chunk.text {
+            Text::TooLong(beginning) => take(chunk.line, beginning, &|| Err(Reject::TooLong))?,
+            Text::Lines(lines) => {
+                for (line, text) in (chunk.line..).zip(lines.split(|&byte| byte == b'\n')) {
+                    let bom: &[u8] = if line == 1 { b"\xef\xbb\xbf" } else { b"" };
+                    let text = text.strip_prefix(bom).unwrap_or(text).trim_ascii();
+                    if !text.is_empty() {
+                        take(line, text, &|| {
+                            if text.len() > MAX_LINE {
+                                Err(Reject::TooLong)
+                            } else {
+                                parse(text)
+                            }
+                        })?;
+                    }
+                }
+            }
+            Text::Rows(positions) => {
+                let mut row = chunk.line;
+                for rows in positions {
+                    take(row, rows.fen.as_bytes(), &|| parse_rows(rows))?;
+                    row += rows.rows.len() as u64;
+                }
+            }
+        }
         Ok(counts.records - before)
     }
 
@@ -180,76 +239,5 @@ impl Kind for Evaluations {
 
     fn settle(&self, eval: &mut PositionEval) {
         self.selection.settle(&mut eval.evaluations);
-    }
-}
-
-impl Evaluations {
-    /// Pushes the records of a chunk to `push`, and the rows of its rejects to `rows`. Skips lines whose number is not
-    /// `wanted`.
-    pub fn parse_lines(
-        &self,
-        (input, chunk): (&Input, &Chunk),
-        wanted: impl Fn(u64) -> bool,
-        counts: &mut Counts,
-        mut push: impl FnMut(&Key, &[u8]) -> io::Result<()>,
-        rows: &mut String,
-    ) -> io::Result<()> {
-        let mut take = |line: u64,
-                        text: &[u8],
-                        parse: &dyn Fn() -> Result<Record, Reject>|
-         -> io::Result<()> {
-            if !wanted(line) {
-                return Ok(());
-            }
-            counts.lines += 1;
-            match parse() {
-                Err(reject) => {
-                    counts.rejects[reject.reason()] += 1;
-                    let name = Reject::REASONS[reject.reason()];
-                    rows.push_str(&rejects::row(input, line, name, &reject.to_string(), text));
-                }
-                Ok(mut record) => {
-                    counts.records += 1;
-                    counts.pvs_cut += record.cut;
-                    counts.pvs_dropped += record.dropped;
-                    counts.pvs_shortened += record.shortened;
-                    self.selection
-                        .narrow(&record.position, &mut record.evaluations);
-                    if record.evaluations.is_empty() {
-                        counts.left_out += 1;
-                    } else {
-                        let payload = payload::encode(&record.evaluations, record.surplus);
-                        push(&record.position.key(), &payload)?;
-                    }
-                }
-            }
-            Ok(())
-        };
-        match &chunk.text {
-            Text::TooLong(beginning) => take(chunk.line, beginning, &|| Err(Reject::TooLong))?,
-            Text::Lines(lines) => {
-                for (line, text) in (chunk.line..).zip(lines.split(|&byte| byte == b'\n')) {
-                    let bom: &[u8] = if line == 1 { b"\xef\xbb\xbf" } else { b"" };
-                    let text = text.strip_prefix(bom).unwrap_or(text).trim_ascii();
-                    if !text.is_empty() {
-                        take(line, text, &|| {
-                            if text.len() > MAX_LINE {
-                                Err(Reject::TooLong)
-                            } else {
-                                parse(text)
-                            }
-                        })?;
-                    }
-                }
-            }
-            Text::Rows(positions) => {
-                let mut row = chunk.line;
-                for rows in positions {
-                    take(row, rows.fen.as_bytes(), &|| parse_rows(rows))?;
-                    row += rows.rows.len() as u64;
-                }
-            }
-        }
-        Ok(())
     }
 }

@@ -4,7 +4,7 @@ use core::cmp::Reverse;
 
 use shelfish::eval::{PositionEval, Score};
 
-use super::payload::{evaluation_size, items, push_surplus, take_score};
+use super::payload::{evaluation_size, items, push_surplus, take_pv};
 use crate::build::spool::{SpoolError, push_bytes, take_count, take_number};
 
 /// Merges the evaluations of concatenated payloads without duplicates, as far as a record has room.
@@ -12,19 +12,17 @@ pub(super) fn merge(payloads: &[u8]) -> Result<Vec<u8>, SpoolError> {
     let (mut evaluations, mut surplus) = items(payloads)?;
     evaluations.sort_unstable();
     evaluations.dedup();
-    let fit = fit(&evaluations)?;
-    if fit < evaluations.len() {
-        let ranks = evaluations
-            .iter()
-            .map(|evaluation| rank(evaluation))
-            .collect::<Result<Vec<_>, _>>()?;
-        let mut ranked: Vec<_> = ranks.into_iter().zip(evaluations).collect();
+    if fit(&evaluations)? < evaluations.len() {
+        let mut ranked = evaluations
+            .into_iter()
+            .map(|evaluation| Ok((rank(evaluation)?, evaluation)))
+            .collect::<Result<Vec<_>, SpoolError>>()?;
         ranked.sort_unstable();
         evaluations = ranked
             .into_iter()
             .map(|(_, evaluation)| evaluation)
             .collect();
-        let fit = self::fit(&evaluations)?;
+        let fit = fit(&evaluations)?;
         for evaluation in evaluations.drain(fit..) {
             surplus.add(evaluation_size(evaluation, usize::MAX, usize::MAX)?.pvs);
         }
@@ -64,37 +62,27 @@ type Rank = (
 
 fn rank(evaluation: &[u8]) -> Result<Rank, SpoolError> {
     let mut bytes = evaluation;
-    let (depth, knodes, count) = (
-        take_number(&mut bytes)?,
-        take_number(&mut bytes)?,
-        take_count(&mut bytes)?,
-    );
-    let mut pvs = Vec::with_capacity(count);
-    for _ in 0..count {
-        let score = take_score(&mut bytes)?;
-        let moves = take_count(&mut bytes)?;
-        let (codes, rest) = bytes.split_at_checked(2 * moves).ok_or(SpoolError::Short)?;
-        bytes = rest;
-        let parts = |code: &[u8]| {
-            [
-                code[0] & 63,
-                code[1] & 63,
-                code[0] >> 6 | (code[1] >> 6) << 2,
-            ]
-        };
-        pvs.push((score, codes.chunks_exact(2).map(parts).collect()));
-    }
+    let (depth, knodes) = (take_number(&mut bytes)?, take_number(&mut bytes)?);
+    let count = take_count(&mut bytes)?;
+    let parts = |[low, high]: &[u8; 2]| [low & 63, high & 63, low >> 6 | (high >> 6) << 2];
+    let pvs = (0..count).map(|_| {
+        let (score, codes) = take_pv(&mut bytes)?;
+        Ok((score, codes.iter().map(parts).collect()))
+    });
+    let pvs = pvs.collect::<Result<_, SpoolError>>()?;
     Ok((Reverse(depth), Reverse(count), Reverse(knodes), pvs))
 }
 
 /// Returns a payload with only the best evaluation of `payload`.
 pub fn best(payload: &[u8]) -> Result<Vec<u8>, SpoolError> {
     let (evaluations, _) = items(payload)?;
-    let mut best = None;
-    for evaluation in evaluations {
-        let ranked = (rank(evaluation)?, evaluation);
-        best = Some(best.map_or(ranked.clone(), |best| ranked.min(best)));
-    }
+    let ranked = evaluations
+        .into_iter()
+        .map(|evaluation| Ok((rank(evaluation)?, evaluation)));
+    let best = ranked
+        .collect::<Result<Vec<_>, SpoolError>>()?
+        .into_iter()
+        .min();
     let mut payload = Vec::new();
     best.into_iter()
         .for_each(|(_, evaluation)| push_bytes(&mut payload, evaluation));

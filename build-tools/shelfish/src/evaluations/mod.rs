@@ -120,7 +120,7 @@ pub fn build(
     let depths = match options.max_bytes {
         Some(_) => {
             let join = Join::new(options, &run_files, content_from(least, 0)?);
-            let depths = join.and_then(Depths::count);
+            let depths = join.and_then(|join| Depths::count(join, least));
             Some(depths.map_err(|error| error.in_workspace(&workspace))?)
         }
         None => None,
@@ -131,7 +131,7 @@ pub fn build(
     };
     let written = match (&depths, options.max_bytes) {
         (Some(depths), Some(max_bytes)) => depths
-            .fit(least, max_bytes, write_from)
+            .fit(max_bytes, write_from)
             .map(|(written, fitted)| (written, Some(fitted))),
         _ => write_from(least, 0).map(|written| (written, None)),
     };

@@ -13,8 +13,7 @@ use shelfish::leb128;
 use shelfish::position::Key;
 
 use crate::build::spool::{
-    SpoolError, move_code, move_of, push_bytes, push_measured, take_byte, take_bytes, take_count,
-    take_number,
+    SpoolError, move_code, move_of, push_bytes, push_measured, take_bytes, take_count, take_number,
 };
 
 /// Counts of evaluations of a position that a record has no room for.
@@ -52,15 +51,11 @@ pub fn from_depth(payload: &[u8], min_depth: u16) -> Result<Vec<u8>, SpoolError>
     let mut left = Vec::new();
     push_surplus(&mut left, surplus);
     for evaluation in evaluations {
-        if depth(evaluation)? >= min_depth {
+        if take_number(&mut &*evaluation)? as u16 >= min_depth {
             push_bytes(&mut left, evaluation);
         }
     }
     Ok(left)
-}
-
-fn depth(mut evaluation: &[u8]) -> Result<u16, SpoolError> {
-    Ok(take_number(&mut evaluation)? as u16)
 }
 
 /// Decodes the payload of a key.
@@ -122,12 +117,11 @@ pub fn check(payload: &[u8]) -> Result<(), SpoolError> {
         within("a number of PVs", pvs, 1..=PositionEval::MAX_EVALUATION_PVS)?;
         for _ in 0..pvs {
             let code = take_number(&mut &*bytes)?;
-            if code >> 33 > 0 || !take_score(&mut bytes)?.is_in_range() {
+            let (score, line) = take_pv(&mut bytes)?;
+            if code >> 33 > 0 || !score.is_in_range() {
                 return Err(SpoolError::Number("a score"));
             }
-            let plies = take_count(&mut bytes)?;
-            bytes = bytes.get(2 * plies..).ok_or(SpoolError::Short)?;
-            all_plies += plies;
+            all_plies += line.len();
         }
         within("a length", bytes.len(), 0..=0)?;
         all_pvs += pvs;
@@ -170,10 +164,7 @@ pub(super) fn evaluation_size(
     let pvs = take_count(&mut bytes)?.min(max_pvs);
     let mut plies = 0;
     for _ in 0..pvs {
-        take_number(&mut bytes)?;
-        let count = take_count(&mut bytes)?;
-        bytes = bytes.get(2 * count..).ok_or(SpoolError::Short)?;
-        plies += count.min(max_plies);
+        plies += take_pv(&mut bytes)?.1.len().min(max_plies);
     }
     Ok(EvaluationSize { depth, pvs, plies })
 }
@@ -207,40 +198,37 @@ fn push_evaluation(payload: &mut Vec<u8>, evaluation: &Evaluation) {
     });
 }
 
-fn take_evaluation(bytes: &mut &[u8], chess: &Chess) -> Result<Evaluation, SpoolError> {
-    let depth = take_number(bytes)? as u16;
-    let knodes = take_number(bytes)?;
-    let pvs = (0..take_count(bytes)?)
-        .map(|_| take_pv(bytes, chess))
-        .collect::<Result<_, _>>()?;
-    Ok(Evaluation { depth, knodes, pvs })
-}
-
-pub(super) fn take_score(bytes: &mut &[u8]) -> Result<Score, SpoolError> {
+/// Removes a PV: its score and the codes of its moves.
+pub(super) fn take_pv<'a>(bytes: &mut &'a [u8]) -> Result<(Score, &'a [[u8; 2]]), SpoolError> {
     let score = take_number(bytes)?;
     let zigzag = (score >> 1) as u32;
     let value = (zigzag >> 1) as i32 ^ -((zigzag & 1) as i32);
-    Ok(if score & 1 == 0 {
-        Score::Cp(value)
-    } else {
-        Score::Mate(value)
-    })
+    let score = match score & 1 {
+        0 => Score::Cp(value),
+        _ => Score::Mate(value),
+    };
+    let length = 2 * take_count(bytes)?;
+    let (codes, rest) = bytes.split_at_checked(length).ok_or(SpoolError::Short)?;
+    *bytes = rest;
+    Ok((score, codes.as_chunks().0))
 }
 
-fn take_pv(bytes: &mut &[u8], chess: &Chess) -> Result<Pv, SpoolError> {
-    let score = take_score(bytes)?;
-    let count = take_count(bytes)?;
-    let mut line = Vec::with_capacity(count);
-    let mut chess = chess.clone();
-    for _ in 0..count {
-        let code = [take_byte(bytes)?, take_byte(bytes)?];
-        let m = move_of(code, chess.board())
-            .filter(|m| leaves_kings(&chess, *m))
-            .ok_or(SpoolError::Move(code))?;
-        chess.play_unchecked(m);
-        line.push(m);
+fn take_evaluation(bytes: &mut &[u8], chess: &Chess) -> Result<Evaluation, SpoolError> {
+    let (depth, knodes) = (take_number(bytes)? as u16, take_number(bytes)?);
+    let mut pvs = Vec::new();
+    for _ in 0..take_count(bytes)? {
+        let (score, codes) = take_pv(bytes)?;
+        let (mut line, mut chess) = (Vec::with_capacity(codes.len()), chess.clone());
+        for code in codes {
+            let m = move_of(*code, chess.board())
+                .filter(|m| leaves_kings(&chess, *m))
+                .ok_or(SpoolError::Move(*code))?;
+            chess.play_unchecked(m);
+            line.push(m);
+        }
+        pvs.push(Pv { score, line });
     }
-    Ok(Pv { score, line })
+    Ok(Evaluation { depth, knodes, pvs })
 }
 
 /// Returns whether each side keeps its king after a move. Encoding a block checks that the move is legal.

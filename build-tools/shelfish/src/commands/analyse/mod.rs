@@ -158,14 +158,28 @@ pub fn run(args: Args) -> Outcome {
             .error(ErrorKind::MissingRequiredArgument, why)
             .exit();
     }
+    if let Some(path) = &args.out {
+        output::check(path, args.operands().1.iter().map(PathBuf::as_path))?;
+    }
     // Downloads of games have their own runtime, so only the lookups run in this one.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let totals = write(&runtime, &args);
+    let mut totals = Totals::default();
+    let done = match &args.out {
+        Some(path) => output::whole(path, |out| {
+            analyse(&runtime, &args, out, &mut totals, false)
+        }),
+        None => {
+            let stdout = io::stdout().lock();
+            let is_terminal = stdout.is_terminal();
+            let mut out = io::BufWriter::new(stdout);
+            analyse(&runtime, &args, &mut out, &mut totals, is_terminal)
+        }
+    };
     // An abandoned request may still resolve the name of a host, which must not block.
     runtime.shutdown_background();
-    let totals = totals?;
+    done?;
     Ok(if totals.refused + totals.failed == 0 {
         ExitCode::SUCCESS
     } else {
@@ -173,32 +187,14 @@ pub fn run(args: Args) -> Outcome {
     })
 }
 
-/// Writes the reports to the file of `--out`, or to standard output.
-fn write(runtime: &Runtime, args: &Args) -> Result<Totals, BoxError> {
-    match &args.out {
-        Some(path) => {
-            output::check(path, args.operands().1.iter().map(PathBuf::as_path))?;
-            let mut totals = Totals::default();
-            output::whole(path, |out| -> Result<(), BoxError> {
-                totals = analyse(runtime, args, out, false)?;
-                Ok(())
-            })?;
-            Ok(totals)
-        }
-        None => {
-            let stdout = io::stdout().lock();
-            let is_terminal = stdout.is_terminal();
-            analyse(runtime, args, &mut io::BufWriter::new(stdout), is_terminal)
-        }
-    }
-}
-
+/// Writes the reports.
 fn analyse(
     runtime: &Runtime,
     args: &Args,
     out: &mut impl Write,
+    totals: &mut Totals,
     is_terminal: bool,
-) -> Result<Totals, BoxError> {
+) -> Result<(), BoxError> {
     let started = Instant::now();
     let (database, games) = args.operands();
     let reader = if let Some(database) = database {
@@ -236,7 +232,6 @@ fn analyse(
     };
     // On a terminal, the reports show the progress, and a bar would interrupt them.
     let progress = Progress::start(work, args.quiet || is_terminal || engines.is_some());
-    let mut totals = Totals::default();
     for source in &sources {
         let named = named(source);
         let text = Dump::open(source, read.clone(), MAX_WINDOW_LOG)
@@ -262,19 +257,22 @@ fn analyse(
                 Some(reader) => runtime.block_on(reader.lookup_many(&positions_of(&batch))),
                 None => Vec::new(),
             };
-            let exact = match &endgames {
-                Some(endgames) => runtime.block_on(endgame_results(endgames, &batch)),
-                None => Vec::new(),
-            };
-            analyse_batch(
-                args,
-                Known { answers, exact },
-                engines.as_mut(),
-                source,
-                batch,
-                &mut totals,
-                out,
-            )?;
+            let mut answers = answers.into_iter();
+            for entry in batch {
+                let engines = engines.as_mut();
+                let exact = endgames.as_ref().filter(|_| !entry.is_refused());
+                let exact =
+                    exact.map(|endgames| runtime.block_on(endgame_evals(endgames, &entry.game)));
+                report(
+                    args,
+                    (&mut answers, exact),
+                    engines,
+                    source,
+                    entry,
+                    totals,
+                    out,
+                )?;
+            }
             positions.store(totals.positions, Relaxed);
             if is_terminal {
                 out.flush()?;
@@ -284,12 +282,10 @@ fn analyse(
     out.flush()?;
     drop(progress);
     if !args.quiet {
-        eprintln!(
-            "shelfish: {totals}, {:.1} s",
-            started.elapsed().as_secs_f64()
-        );
+        let seconds = started.elapsed().as_secs_f64();
+        eprintln!("shelfish: {totals}, {seconds:.1} s");
     }
-    Ok(totals)
+    Ok(())
 }
 
 /// Returns the positions of all moves of some games.
@@ -305,32 +301,14 @@ fn positions_of(batch: &[Entry]) -> Vec<Position> {
 /// Results of endgame tables for the positions of a game.
 type Exact = Result<Vec<Option<KnownEval>>, EndgameError>;
 
-/// Evaluations of the positions of some games before a search.
-struct Known {
-    /// Answers of a database for all positions, or empty.
-    answers: Vec<Answer>,
-    /// Results of endgame tables for each game that could be read, or empty.
-    exact: Vec<Exact>,
-}
-
-/// Returns the results of endgame tables for each game that could be read.
-async fn endgame_results(endgames: &EndgameTables, batch: &[Entry]) -> Vec<Exact> {
-    let mut results = Vec::new();
-    for entry in batch.iter().filter(|entry| !entry.is_refused()) {
-        results.push(endgame_result(endgames, &entry.game).await);
-    }
-    results
-}
-
-async fn endgame_result(endgames: &EndgameTables, game: &PgnGame) -> Exact {
-    let positions: Vec<Chess> = game.game.positions().collect();
-    let mut known = vec![None; positions.len()];
-    for (known, chess) in known.iter_mut().zip(&positions) {
-        match endgames.probe(chess).await {
-            Ok(probe) => *known = Some(endgame_eval(chess, &probe)),
-            Err(EndgameError::Uncovered(_)) => {}
+async fn endgame_evals(endgames: &EndgameTables, game: &PgnGame) -> Exact {
+    let mut known = Vec::new();
+    for chess in game.game.positions() {
+        known.push(match endgames.probe(&chess).await {
+            Ok(probe) => Some(endgame_eval(&chess, &probe)),
+            Err(EndgameError::Uncovered(_)) => None,
             Err(error) => return Err(error),
-        }
+        });
     }
     Ok(known)
 }
@@ -354,88 +332,85 @@ fn endgame_eval(chess: &Chess, probe: &Probe) -> KnownEval {
     }
 }
 
-/// Writes a report of each game.
-fn analyse_batch(
+/// Writes the report of a game, whose positions have the next answers of a database, if there is one, and results of endgame tables.
+fn report(
     args: &Args,
-    known: Known,
-    mut engines: Option<&mut Engines>,
+    (answers, exact): (&mut impl Iterator<Item = Answer>, Option<Exact>),
+    engines: Option<&mut Engines>,
     source: &Input,
-    batch: Vec<Entry>,
+    mut entry: Entry,
     totals: &mut Totals,
     out: &mut impl Write,
 ) -> Result<(), BoxError> {
-    let (mut answers, mut exact) = (known.answers.into_iter(), known.exact.into_iter());
-    for mut entry in batch {
-        totals.games += 1;
-        let Entry { number, game, .. } = &entry;
-        if let Some(error) = &game.error {
-            totals.refused += 1;
-            eprintln!(
-                "shelfish: {source}, game {number}, {}",
-                shown(&error.to_string())
-            );
-            if entry.is_refused() {
-                if args.json {
-                    json::refused(out, *number, error)?;
-                }
-                continue;
-            }
-        }
-        let count = game.game.moves().len() + 1;
-        let mut failed = Vec::new();
-        let mut known: Vec<Option<KnownEval>> = vec![None; count];
-        for (known, answer) in known.iter_mut().zip(answers.by_ref().take(count)) {
-            match answer {
-                Ok(eval) => *known = eval.as_ref().and_then(best),
-                Err(error) => failed.push(error.to_string()),
-            }
-        }
-        if let Some(error) = failed.first() {
-            totals.failed += 1;
-            let count = failed.len();
-            eprintln!(
-                "shelfish: {source}, game {number}: {count} positions could not be looked up: {}",
-                shown(error)
-            );
-        }
-        let nodes = engines
-            .as_ref()
-            .map_or(DEFAULT_NODES, |engines| engines.nodes);
-        let mut review = Review::new(game.game.clone(), nodes);
-        review.give(&known)?;
-        match exact.next() {
-            None => {}
-            Some(Ok(exact)) => review.give(&exact)?,
-            Some(Err(error)) => {
-                totals.failed += 1;
-                eprintln!(
-                    "shelfish: {source}, game {number}: {}",
-                    shown(&error.to_string())
-                );
-            }
-        }
-        if args.use_pgn_evals {
-            review.give(&game.evaluations())?;
-        }
-        if let Some(engines) = &mut engines {
-            engines.settle(&mut review)?;
-        }
-        let report = if args.pgn {
-            let report = annotate_review(&mut entry.game, &review)?;
-            writeln!(out, "{}", entry.game)?;
-            report
-        } else {
-            let report = review.report();
+    totals.games += 1;
+    let Entry { number, game, .. } = &entry;
+    let complain = |what: &dyn std::fmt::Display| {
+        eprintln!(
+            "shelfish: {source}, game {number}{}",
+            shown(&what.to_string())
+        );
+    };
+    if let Some(error) = &game.error {
+        totals.refused += 1;
+        complain(&format_args!(", {error}"));
+        if entry.is_refused() {
             if args.json {
-                json::write(out, &entry, &review.evaluations(), &report)?
-            } else {
-                people::write(out, &entry, &review.evaluations(), &report)?
+                json::refused(out, *number, error)?;
             }
-            report
-        };
-        totals.positions += report.positions as u64;
-        totals.known += report.known as u64;
+            return Ok(());
+        }
     }
+    let count = game.game.moves().len() + 1;
+    let mut failed = Vec::new();
+    let mut known: Vec<Option<KnownEval>> = vec![None; count];
+    for (known, answer) in known.iter_mut().zip(answers.take(count)) {
+        match answer {
+            Ok(eval) => *known = eval.as_ref().and_then(best),
+            Err(error) => failed.push(error),
+        }
+    }
+    if let Some(error) = failed.first() {
+        totals.failed += 1;
+        let count = failed.len();
+        complain(&format_args!(
+            ": {count} positions could not be looked up: {error}"
+        ));
+    }
+    let nodes = engines
+        .as_ref()
+        .map_or(DEFAULT_NODES, |engines| engines.nodes);
+    let mut review = Review::new(game.game.clone(), nodes);
+    review.give(&known)?;
+    match exact {
+        None => {}
+        Some(Ok(exact)) => review.give(&exact)?,
+        Some(Err(error)) => {
+            totals.failed += 1;
+            complain(&format_args!(": {error}"));
+        }
+    }
+    if args.use_pgn_evals {
+        review.give(&game.evaluations())?;
+    }
+    if let Some(engines) = engines {
+        engines.settle(&mut review)?;
+    }
+    let report = if args.pgn {
+        let report = annotate_review(&mut entry.game, &review)?;
+        writeln!(out, "{}", entry.game)?;
+        report
+    } else {
+        let report = review.report();
+        let write = if args.json {
+            json::write
+        } else {
+            people::write
+        };
+        write(out, &entry, &review.evaluations(), &report)?;
+        report
+    };
+    totals.positions += report.positions as u64;
+    totals.known += report.known as u64;
     Ok(())
 }
 

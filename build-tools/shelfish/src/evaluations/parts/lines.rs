@@ -22,9 +22,41 @@ const MAX_LINE: usize = 1 << 20;
 /// Size of the checksum at the end of a record, in bytes.
 const CHECKSUM: usize = 8;
 
+/// Number of consecutive lines of a share.
+const TOGETHER: u64 = 1_000;
+/// Share of the lines of a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineShare {
+    n: u64,
+    of: u64,
+}
+
+impl LineShare {
+    /// The share of all lines.
+    pub const ALL: LineShare = LineShare { n: 0, of: 1 };
+
+    /// Parses `I/N`.
+    pub fn parse(text: &str) -> Result<LineShare, LineError> {
+        let numbers = text.split_once('/');
+        numbers
+            .and_then(|(n, of)| Some((n.parse().ok()?, of.parse().ok()?)))
+            .filter(|(n, of)| n < of)
+            .map(|(n, of)| LineShare { n, of })
+            .ok_or_else(|| LineError::Share(text.to_owned()))
+    }
+
+    /// Returns whether a line, numbered from 1, belongs to this share.
+    pub fn has(self, line: u64) -> bool {
+        line.saturating_sub(1) / TOGETHER % self.of == self.n
+    }
+}
+
 /// Problems of a line.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
+    /// The text is not a share.
+    #[error("expected I/N such as 0/8, with I below N, found {0:?}")]
+    Share(String),
     /// The line does not have the three fields of a line of `shelfish parts partition`.
     #[error(
         "expected the number of a part, a key and a record, as `shelfish parts partition` writes them, found {0:?}"
@@ -236,5 +268,17 @@ mod tests {
             parse(b"a line of something else"),
             Err(LineError::Fields(_))
         ));
+    }
+
+    #[test]
+    fn each_line_belongs_to_one_share() {
+        let shares = ["0/3", "1/3", "2/3"].map(|text| LineShare::parse(text).ok());
+        for line in 1..10_000 {
+            let has = |share: &&Option<LineShare>| share.is_some_and(|share| share.has(line));
+            assert_eq!(shares.iter().filter(has).count(), 1, "{line}");
+        }
+        for text in ["3/3", "0/0", "1", "a/b", "-1/2", "1/2/3"] {
+            assert!(LineShare::parse(text).is_err(), "{text}");
+        }
     }
 }
