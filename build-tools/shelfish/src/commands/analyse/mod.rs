@@ -159,7 +159,7 @@ pub fn run(args: Args) -> Outcome {
             .exit();
     }
     if let Some(path) = &args.out {
-        output::check(path, args.operands().1.iter().map(PathBuf::as_path))?;
+        output::check(path, games.iter().map(PathBuf::as_path))?;
     }
     // Downloads of games have their own runtime, so only the lookups run in this one.
     let runtime = tokio::runtime::Builder::new_current_thread()
