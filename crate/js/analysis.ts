@@ -21,6 +21,7 @@ import type {
   AnalysisOptions,
   Game,
   PgnGame,
+  ReadOptions,
 } from "./analysis/types.js";
 
 export {
@@ -30,7 +31,6 @@ export {
 } from "./shared/errors.js";
 export type { Wasm } from "./shared/types.js";
 export type * from "./analysis/types.js";
-export { knownEval } from "./analysis/game.js";
 
 const MODULE = {
   imports,
@@ -58,28 +58,36 @@ const analysis: Analysis = {
     enterSync(() =>
       annotate(pgnText("annotate", game), ...encode(evaluations)),
     ),
-  read: (pgn) => enterSync(() => read(pgnText("read", pgn))),
+  read: (pgn, options) =>
+    enterSync(() => read(pgnText("read", pgn), isChess960("read", options))),
   readGames,
-  findMove: (fen, text) => find_move(fen, text),
+  findMove: (fen, text, options) =>
+    enterSync(() => find_move(fen, text, isChess960("findMove", options))),
   analyseGame: (game, options) =>
     enter(() =>
       analyseGame(
         Array.isArray((game as Partial<PgnGame> | null)?.moves)
           ? (game as GameToAnalyse)
-          : read(pgnText("analyseGame", game)),
+          : read(pgnText("analyseGame", game), false),
         options,
       ),
     ),
 };
 
-function* readGames(file: string | Uint8Array): Generator<PgnGame> {
+const isChess960 = (call: string, options: ReadOptions | undefined) =>
+  checked(call, options, { castling: "castling" }).castling === "chess960";
+
+function* readGames(
+  file: string | Uint8Array,
+  options?: ReadOptions,
+): Generator<PgnGame> {
   const bytes =
     typeof file === "string" ? new TextEncoder().encode(file) : file;
   if (!ArrayBuffer.isView(bytes))
     throw usage(
       `readGames: expected a text or bytes, found ${typeof (file as unknown)}`,
     );
-  const reader = new GameReader(bytes);
+  const reader = new GameReader(bytes, isChess960("readGames", options));
   try {
     for (let game; (game = reader.next_game() as PgnGame | undefined);)
       yield game;

@@ -4,6 +4,7 @@ import { connect } from "./shared/connect.js";
 import { enter, enterSync, ShelfishError } from "./shared/errors.js";
 import { Opened } from "./shared/opened.js";
 import type { Kinds } from "./shared/options.js";
+import { endingScore } from "./shared/score.js";
 import type {
   CallOptions,
   EndgameResult,
@@ -29,6 +30,19 @@ const MODULE = {
   manifest: "endgames.index",
 };
 
+/** Adds the shape of an evaluation to a result. */
+function withScore(result: EndgameResult): EndgameResult {
+  const { cp, text: score } = endingScore(result);
+  const best = result.moves.slice(0, 1);
+  const pvs = best.map(({ uci, san }) => ({
+    cp,
+    score,
+    uci: [uci],
+    san: [san],
+  }));
+  return { ...result, depth: 0, knodes: 0, pvs };
+}
+
 const PROBE: Kinds<CallOptions> = { signal: "signal", castling: "castling" };
 
 /** Open endgame tables. {@link openEndgames} returns it. */
@@ -44,7 +58,7 @@ export class Endgames extends Opened<Pick<Stats, "requests" | "bytes">> {
    * Rejects with a {@link ShelfishError}, with code `castling`, `pieces` or `table` if the tables do not contain the position.
    */
   probe(fen: string, options?: CallOptions): Promise<EndgameResult> {
-    return this.lookUp("probe", fen, options, PROBE);
+    return this.lookUp("probe", fen, options, PROBE).then(withScore);
   }
 
   /**
@@ -57,7 +71,11 @@ export class Endgames extends Opened<Pick<Stats, "requests" | "bytes">> {
     fens: Iterable<string>,
     options?: CallOptions,
   ): Promise<Array<EndgameResult | ShelfishError>> {
-    return this.lookUpMany("probeMany", fens, options, PROBE);
+    return this.lookUpMany("probeMany", fens, options, PROBE).then((results) =>
+      results.map((result) =>
+        result instanceof ShelfishError ? result : withScore(result),
+      ),
+    );
   }
 }
 

@@ -4,7 +4,7 @@ import { useEffect, useState } from "react";
 import type {
   GameAnalysis,
   GameProgress,
-  KnownEval,
+  FoundEval,
   PgnGame,
   Report,
 } from "./analysis/types.js";
@@ -43,7 +43,7 @@ export interface AnalysedGame {
   /** Undefined before the first lookup. */
   report?: Report | undefined;
   /** One evaluation for each position; `null` if it is unknown. */
-  evaluations?: (KnownEval | null)[] | undefined;
+  evaluations?: (FoundEval | null)[] | undefined;
   /** The game with evaluations, glyphs and comments, when the report is final. */
   pgn?: string | undefined;
 }
@@ -158,7 +158,9 @@ export function useGame(
       const analysis = await openAnalysis({ signal });
       const game = analysis.read(pgn!);
       onPart({ game });
+      // Before the lookups there is no report.
       const onProgress = (progress: GameProgress) =>
+        (progress.pass > 0 || progress.done > 0) &&
         onPart({
           game,
           report: progress.report(),

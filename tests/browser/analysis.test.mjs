@@ -10,13 +10,13 @@ test("a report of a game uses the answers of a database and takes one request fo
   const report = await page.evaluate(async () => {
     const entry = "/pkg/analysis.js";
     /** @type {typeof import("shelfish/analysis")} */
-    const { knownEval, openAnalysis } = await import(entry);
+    const { openAnalysis } = await import(entry);
     const analysis = await openAnalysis();
     const { moves, positions } = analysis.read(
       "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 *",
     );
     const database = await shelfish.openDatabase("db/manifest.json");
-    const evaluations = (await database.lookupMany(positions)).map(knownEval);
+    const evaluations = await database.lookupMany(positions);
     database.close();
     return analysis.report({ moves, evaluations });
   });
@@ -98,17 +98,18 @@ test("a report by the engine is the report of the terminal, with any number of W
   const { moves: ofPage, ...report } = single.report;
   assert.deepEqual(
     moves.map((/** @type {{ uci: string }} */ { uci, ...move }) => move),
-    ofPage,
+    ofPage.map((move) => ({ ...move, best: move.best?.uci ?? null })),
   );
   assert.deepEqual({ ...terminal, ...report }, terminal);
-  const shown = evaluations.map(
-    (/** @type {any} */ { line, source, ...evaluation }) => ({
-      ...evaluation,
-      line: line.split(" "),
-      from: source,
-    }),
-  );
-  assert.deepEqual(single.evaluations, shown);
+  const shown = single.evaluations.map((found) => {
+    const { from: source, pvs, ...rest } = found ?? assert.fail();
+    const [{ score, uci, ...best }, other] = pvs;
+    const second = other && { cp: other.cp, mate: other.mate };
+    // The program writes castling as king to rook.
+    const line = uci.join(" ").replace(/(e[18])g([18])/g, "$1h$2");
+    return { ...rest, ...best, line, source, ...(second && { second }) };
+  });
+  assert.deepEqual(JSON.parse(JSON.stringify(shown)), evaluations);
 });
 
 test("an abort ends the analysis of a game", async (t) => {

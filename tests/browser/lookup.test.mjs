@@ -99,7 +99,7 @@ test("every position of the famous games has the answer of its source", async (t
       expected.map(plain).sort(),
       fen,
     );
-    assert.equal(answer.best.depth, best(expected)?.depth, fen);
+    assert.equal(answer.depth, best(expected)?.depth, fen);
   }
 });
 
@@ -281,7 +281,7 @@ test("a new build can replace the old build while a page has the old build open,
   );
   assert.ok(answers.every((answer) => answer));
   assert.equal(
-    answers[0]?.best.depth,
+    answers[0]?.depth,
     best(truth(...DUMPS).get(START) ?? [])?.depth,
   );
   assert.equal(

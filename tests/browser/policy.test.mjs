@@ -116,7 +116,7 @@ const USES = {
     const found = new Promise((resolve, reject) => {
       game.addEventListener(
         "ply",
-        ({ detail: { score } }) => score && resolve(score),
+        ({ detail: { evaluation } }) => evaluation && resolve(evaluation),
       );
       game.addEventListener("error", ({ detail }) => reject(new Error(detail)));
     });

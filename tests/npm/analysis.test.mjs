@@ -9,17 +9,17 @@ import { PACKAGE, ROOT } from "../browser/support/paths.mjs";
 const at = (/** @type {string} */ name) =>
   pathToFileURL(join(PACKAGE, name)).href;
 /** @type {typeof import("shelfish/analysis")} */
-const { knownEval, openAnalysis } = await import(at("analysis-inline.js"));
+const { openAnalysis } = await import(at("analysis-inline.js"));
 const analysis = await openAnalysis();
 
 const MATE =
   "1. f3 { Hm. [%clk 0:03:00] } 1... e5 2. g4 ( 2. e4 { better } ) 2... Qh4# 0-1";
 /** @type {(import("shelfish/analysis").KnownEval | null)[]} */
 const EVALUATIONS = [
-  { cp: 20, depth: 30, line: ["e2e4", "e7e5"] },
-  { cp: -90, depth: 28, line: ["e7e5"] },
-  { cp: -80, depth: 28, line: ["d2d4", "e5d4"] },
-  { mate: -1, depth: 99 },
+  { depth: 30, pvs: [{ cp: 20, uci: ["e2e4", "e7e5"] }] },
+  { depth: 28, pvs: [{ cp: -90, uci: ["e7e5"] }] },
+  { depth: 28, pvs: [{ cp: -80, uci: ["d2d4", "e5d4"] }] },
+  { depth: 99, pvs: [{ mate: -1 }] },
   null,
 ];
 
@@ -30,9 +30,9 @@ test("a report contains the figures of a game", () => {
   assert.deepEqual(
     report.moves.map(({ san, judgment, best }) => [san, judgment, best]),
     [
-      ["f3", "mistake", "e2e4"],
+      ["f3", "mistake", { uci: "e2e4", san: "e4" }],
       ["e5", null, null],
-      ["g4", "blunder", "d2d4"],
+      ["g4", "blunder", { uci: "d2d4", san: "d4" }],
       ["Qh4#", null, null],
     ],
   );
@@ -53,9 +53,9 @@ test("an annotated PGN keeps its comments", () => {
   assert.equal(annotated, expected);
   assert.equal(analysis.annotate(annotated, EVALUATIONS), expected);
   assert.deepEqual(analysis.read(annotated).evaluations.slice(1, 4), [
-    { cp: -90, depth: 28, from: "pgn" },
-    { cp: -80, depth: 28, from: "pgn" },
-    { mate: -1, depth: 99, from: "pgn" },
+    { from: "pgn", depth: 28, pvs: [{ cp: -90, score: "-0.90", uci: [] }] },
+    { from: "pgn", depth: 28, pvs: [{ cp: -80, score: "-0.80", uci: [] }] },
+    { from: "pgn", depth: 99, pvs: [{ mate: -1, score: "#-1", uci: [] }] },
   ]);
 });
 
@@ -81,25 +81,81 @@ test("the files of the table are read as in Rust", () => {
   }
 });
 
-test("an answer of a database is an evaluation, and a missing answer is a gap", async (t) => {
+test("answers of a database, of tables and of the engine are evaluations, of one shape", async (t) => {
   /** @type {typeof import("shelfish")} */
   const { openDatabase } = await import(at("node.js"));
+  /** @type {typeof import("shelfish/engine")} */
+  const { openEngine, openEvaluator } = await import(at("engine-inline.js"));
+  /** @type {typeof import("shelfish/endgames")} */
+  const { openEndgames } = await import(at("endgames-node.js"));
   const database = await openDatabase(join(ROOT, "tests/data/database/db"));
-  t.after(() => database.close());
-  const { positions } = analysis.read(MATE);
-  const answers = await database.lookupMany(positions);
-  const evaluations = answers.map(knownEval);
-  assert.equal(evaluations.length, 5);
-  assert.deepEqual(evaluations[0], {
-    cp: 36,
-    mate: undefined,
-    depth: 20,
-    knodes: 575,
-    from: "database",
-    line: answers[0] && "best" in answers[0] && answers[0].best.pvs[0].uci,
+  const endgames = await openEndgames(join(ROOT, "static-shards/endgames"));
+  const engine = await openEngine();
+  const evaluator = openEvaluator({ engine });
+  t.after(() =>
+    [evaluator, engine, database, endgames].map((open) => open.close()),
+  );
+  const game = analysis.read(MATE);
+  const answers = await database.lookupMany(game.positions);
+  const [start = "", ...rest] = game.positions;
+  const ending = "8/8/8/4k3/8/8/8/2B1KN2 w - -";
+  const found = [
+    answers[0],
+    await engine.analyse(start, { depth: 4 }),
+    await evaluator.evaluate(start, { depth: 4 }),
+    await endgames.probe(ending),
+    (
+      await analysis.analyseGame(
+        { moves: [], positions: [start], evaluations: [] },
+        { database },
+      )
+    ).evaluations[0],
+  ];
+  for (const answer of found) {
+    assert.ok(answer && "pvs" in answer);
+    const [pv] = answer.pvs;
+    assert.deepEqual(
+      [typeof answer.from, typeof answer.depth, typeof answer.knodes],
+      ["string", "number", "number"],
+    );
+    assert.deepEqual([typeof pv?.score, typeof pv?.cp], ["string", "number"]);
+    assert.match(String(pv?.uci[0]), /^[a-h][1-8][a-h][1-8]$/);
+  }
+  // What was answered is given to the report as it is: the error of the last position is a gap.
+  const report = analysis.report({ moves: game.moves, evaluations: answers });
+  assert.equal(report.known, answers.filter((one) => one).length);
+  assert.equal(rest.length, 4);
+});
+
+test("castling has the requested notation in games, lines and typed moves", () => {
+  const pgn = "1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 4. O-O";
+  const fen = analysis.read(pgn).positions.at(-2) ?? "";
+  for (const [options, uci] of /** @type {const} */ ([
+    [undefined, "e1g1"],
+    [{ castling: "standard" }, "e1g1"],
+    [{ castling: "chess960" }, "e1h1"],
+  ])) {
+    const { moves, tree } = analysis.read(pgn, options);
+    const [game] = analysis.readGames(pgn, options);
+    const typed = analysis.findMove(fen, "O-O", options);
+    const found = [moves.at(-1), tree.at(-1)?.uci, game?.moves.at(-1), typed];
+    assert.deepEqual(found, Array(4).fill(uci));
+  }
+});
+
+test("the progress counts positions from 0 to their number, in each pass", async () => {
+  /** @type {string[]} */
+  const steps = [];
+  const database = { lookupMany: async () => Array(5).fill(null) };
+  await analysis.analyseGame(MATE, {
+    database,
+    engine: true,
+    nodes: 500,
+    onProgress: ({ pass, passes, done, of }) =>
+      void steps.push(`${pass}/${passes} ${done}/${of}`),
   });
-  assert.equal(evaluations[4], null);
-  assert.deepEqual([knownEval(null), knownEval(undefined)], [null, null]);
+  assert.deepEqual(steps.slice(0, 2), ["0/6 0/5", "0/6 5/5"]);
+  assert.match(String(steps[2]), /^1\/6 [01]\/[1-5]$/);
 });
 
 test("the module is loaded once from `wasm`, and the error of a failed load contains advice", async () => {

@@ -129,7 +129,7 @@ test("moves are sorted by games, with shares, scores and positions", async (t) =
     assert.ok(ofMove <= before);
     before = ofMove;
     assert.equal(move.share, ofMove / games);
-    assert.equal(move.score, (move.white + move.draws / 2) / ofMove);
+    assert.equal(move.points, (move.white + move.draws / 2) / ofMove);
     const chess = Chess.default();
     chess.play(parseSan(chess, move.san) ?? assert.fail(move.san));
     assert.equal(move.fen, makeFen(chess.toSetup(), { epd: true }));
@@ -139,7 +139,7 @@ test("moves are sorted by games, with shares, scores and positions", async (t) =
   const [reply] = black.moves;
   assert.ok(
     reply &&
-      reply.score ===
+      reply.points ===
         (reply.black + reply.draws / 2) /
           (reply.white + reply.draws + reply.black),
     "the score is from the point of view of the side to move",
@@ -185,8 +185,11 @@ test("a single lookup adds evaluations to the moves", async (t) => {
   assert.equal(evals.stats().lookups - lookups, answer.moves.length);
   assert.deepEqual(answer.opening, { eco: "A00", name: "Start" });
   for (const move of answer.moves) {
-    const best = (await evals.lookup(move.fen))?.best;
-    assert.equal(move.evaluation?.score, best?.pvs[0].score, move.san);
+    assert.deepEqual(
+      move.evaluation,
+      (await evals.lookup(move.fen)) ?? undefined,
+      move.san,
+    );
   }
   const plain = await book.explore(START);
   assert.deepEqual(plain.moves, (await book.moves(START)).moves);

@@ -37,7 +37,7 @@ test("a folder is a database by its path or URL, and an error names the file", a
     pathToFileURL(`${good}/`),
   ]) {
     const database = await openDatabase(/** @type {string} */ (name));
-    assert.equal((await database.lookup(START))?.best.depth, 20);
+    assert.equal((await database.lookup(START))?.depth, 20);
     database.close();
   }
   const [silo] = readdirSync(String(cut)).filter((name) =>

@@ -154,7 +154,12 @@ test("a shallow answer of a database is a hint: the engine searches, and the sea
       pvs: [{ cp: 7, score: "+0.07", uci: ["e1g1"] }],
     };
     /** @type {import("shelfish").PositionEval} */
-    const answer = { fen: MIDDLE, best, evaluations: [best] };
+    const answer = {
+      from: "database",
+      fen: MIDDLE,
+      ...best,
+      evaluations: [best],
+    };
     return { lookup: async () => answer };
   };
   const origin = async (
@@ -168,4 +173,37 @@ test("a shallow answer of a database is a hint: the engine searches, and the sea
   assert.equal(await origin({ database: hint(3), engine }), "engine");
   assert.equal(await origin({ database: hint(90), engine }), "database");
   assert.equal(await origin({ database: hint(3) }), "database");
+});
+
+test("so many variations as requested are the answer, of the database or of the engine", async (t) => {
+  const pv = { cp: 7, score: "+0.07", uci: ["e1g1"] };
+  const [deep, wide] = [
+    { depth: 40, knodes: 9000, pvs: [pv] },
+    { depth: 30, knodes: 5000, pvs: [pv, pv] },
+  ];
+  const answer = {
+    from: "database",
+    fen: MIDDLE,
+    ...deep,
+    evaluations: [deep, wide],
+  };
+  const lookup = async () => /** @type {any} */ (answer);
+  const [without, withEngine] = [false, true].map((engine) =>
+    openEvaluator({ database: { lookup }, engine }),
+  );
+  t.after(() => [without, withEngine].forEach((open) => open?.close()));
+  const found = async (
+    /** @type {typeof without} */ open,
+    /** @type {number} */ multiPv,
+  ) => {
+    const { from, depth, pvs } =
+      (await open?.evaluate(MIDDLE, { multiPv, depth: 3 })) ?? {};
+    return `${from} ${depth} ${pvs?.length}`;
+  };
+  for (const open of [without, withEngine]) {
+    assert.equal(await found(open, 1), "database 40 1");
+    assert.equal(await found(open, 2), "database 30 2");
+  }
+  assert.equal(await found(without, 3), "database 30 2");
+  assert.equal(await found(withEngine, 3), "engine 3 3");
 });

@@ -83,7 +83,7 @@ test("every position of a database equals its source", async (t) => {
       answer.evaluations.map(plain).sort(),
       evaluations.map(plain).sort(),
     );
-    assert.equal(plain(answer.best), plain(best(evaluations) ?? assert.fail()));
+    assert.equal(plain(answer), plain(best(evaluations) ?? assert.fail()));
     for (const { pvs } of answer.evaluations) {
       for (const { uci, san } of pvs) assert.equal(san?.length, uci.length);
     }
@@ -94,7 +94,11 @@ test("a first lookup takes at most three requests, and a second lookup no reques
   const database = await opened(t);
   const answer = await database.lookup(START);
   assert.equal(answer?.fen, START.split(" ").slice(0, 4).join(" "));
-  assert.equal(answer?.best, answer?.evaluations[0]);
+  assert.deepEqual(
+    [answer?.from, answer?.depth, answer?.knodes],
+    ["database", answer?.evaluations[0].depth, answer?.evaluations[0].knodes],
+  );
+  assert.equal(answer?.pvs, answer?.evaluations[0].pvs);
   assert.ok(shelf.requests.length <= 3);
   const { requests } = database.stats();
   assert.equal(requests, shelf.requests.length);
@@ -141,7 +145,7 @@ test("evaluations below a depth or a number of nodes are excluded", async (t) =>
     const [best] = left;
     assert.deepEqual(
       some[n],
-      best ? { ...answer, evaluations: left, best } : null,
+      best ? { ...answer, ...best, evaluations: left } : null,
     );
   }
   assert.ok(some.includes(null) && some.some((answer) => answer));
@@ -155,7 +159,7 @@ test("a malformed FEN is the error of its position, and the other positions are 
   );
   assert.match(error.message, /empty/);
   const answers = await database.lookupMany([START, "nonsense", ABSENT]);
-  assert.ok(answers[0] && "best" in answers[0]);
+  assert.ok(answers[0] && "pvs" in answers[0]);
   assert.ok(answers[1] instanceof ShelfishError && answers[1].code === "fen");
   assert.equal(answers[2], null);
 });
@@ -332,7 +336,7 @@ test("a game that is over differs from a missing position", async (t) => {
       answers[1].code === "over" &&
       answers[1].outcome === "stalemate",
   );
-  assert.ok(answers[2] && "best" in answers[2]);
+  assert.ok(answers[2] && "pvs" in answers[2]);
 });
 
 test("a prefetched position takes no request until the cache is cleared", async (t) => {

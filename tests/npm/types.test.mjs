@@ -61,22 +61,22 @@ engineEntry.workers;
 
 // SAN is known to exist if it is requested.
 const texts: (string[] | undefined)[] = [
-  (await database.lookup(fen, { san: true }))?.best.pvs[0].san satisfies string[] | undefined,
-  (await remote.lookup(fen, { san: true, minPvs: 2 }))?.best.pvs[0].san satisfies string[] | undefined,
+  (await database.lookup(fen, { san: true }))?.pvs[0].san satisfies string[] | undefined,
+  (await remote.lookup(fen, { san: true, minPvs: 2 }))?.pvs[0].san satisfies string[] | undefined,
   (await engine.analyse(fen, { depth: 3, san: true })).pvs[0].san satisfies string[],
   (await evaluator.evaluate(fen, { san: true, minPvs: 2 }))?.pvs[0].san satisfies string[] | undefined,
 ];
 const [first] = await database.lookupMany([fen], { san: true });
-if (first && "best" in first) first.best.pvs[0].san satisfies string[];
+if (first && "pvs" in first) first.pvs[0].san satisfies string[];
 // @ts-expect-error
-(await database.lookup(fen))!.best.pvs[0].san.length;
+(await database.lookup(fen))!.pvs[0].san.length;
 // @ts-expect-error
 (await evaluator.evaluate(fen))!.pvs[0].san.length;
 // Options may be a variable.
 const options: LookupOptions = { minDepth: 20 };
 await database.lookup(fen, options);
 const wantsSan: boolean = texts.length > 3;
-(await database.lookup(fen, { san: wantsSan }))?.best.pvs[0].san satisfies string[] | undefined;
+(await database.lookup(fen, { san: wantsSan }))?.pvs[0].san satisfies string[] | undefined;
 export {};
 `;
 
@@ -84,13 +84,13 @@ export {};
 const NODE = `
 import { openBook, openDatabase, sample, scoreText, ShelfishError, type OpenOptions } from "shelfish";
 import { openDatabase as openInline } from "shelfish/inline";
-import { openAnalysis, knownEval } from "shelfish/analysis";
+import { openAnalysis } from "shelfish/analysis";
 import { openEndgames } from "shelfish/endgames";
 import { openEngine, openEvaluator, type EngineWorker } from "shelfish/engine";
 import { lichessFetch, openingNames } from "shelfish/lichess";
 import { connect, serve, type Port } from "shelfish/worker";
 import "shelfish/engine-worker.js";
-export const all = [openDatabase, ShelfishError, sample, openInline, openBook, openAnalysis, knownEval, openEngine];
+export const all = [openDatabase, ShelfishError, sample, openInline, openBook, openAnalysis, openEngine];
 export const rest = [openEndgames, openEvaluator, lichessFetch, openingNames, scoreText, connect, serve];
 export type Types = [OpenOptions, EngineWorker, Port];
 `;
@@ -249,7 +249,7 @@ test("every entry exports only documented names", async () => {
     "index.js": MAIN,
     "inline.js": MAIN,
     "node.js": MAIN,
-    "analysis.js": ["ShelfishError", "knownEval", "openAnalysis"],
+    "analysis.js": ["ShelfishError", "openAnalysis"],
     "engine.js": ENGINE,
     "engine-inline.js": ENGINE,
     "worker.js": ["ShelfishError", "connect", "serve"],

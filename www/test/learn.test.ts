@@ -41,8 +41,8 @@ describe("questions", () => {
     const { moves } = assessed({
       1: {},
       2: {},
-      3: { judgment: "mistake", best: "g1f3" },
-      4: { judgment: "blunder", best: "g8f6" },
+      3: { judgment: "mistake", best: { uci: "g1f3", san: "Nf3" } },
+      4: { judgment: "blunder", best: { uci: "g8f6", san: "Nf6" } },
     });
     expect(words(moves, "white")).toEqual(["2 Ke2 a mistake Nf3"]);
     expect(words(moves, "black")).toEqual(["3 Ke7 a blunder Nf6"]);
@@ -50,7 +50,11 @@ describe("questions", () => {
 
   it("are not judgments that may change, and not moves without a known better move", () => {
     const { moves } = assessed({
-      3: { judgment: "mistake", best: "g1f3", settled: false },
+      3: {
+        judgment: "mistake",
+        best: { uci: "g1f3", san: "Nf3" },
+        settled: false,
+      },
       4: { judgment: "blunder" },
     });
     expect([...words(moves, "white"), ...words(moves, "black")]).toEqual([]);

@@ -19,7 +19,7 @@ function played(moves: Record<string, number>, ended = results()): Played {
         san: uci,
         fen: "",
         share: 0,
-        score: 0,
+        points: 0,
         ...results(white),
       }) satisfies PlayedMove,
   );

@@ -31,8 +31,9 @@ const evaluation = (depth, score, uci) => ({
 /** @returns {import("shelfish").PositionEval} */
 const answer = (/** @type {import("shelfish").Evaluation} */ best) => ({
   fen: "",
-  evaluations: [best],
-  best,
+  ...best,
+  from: /** @type {const} */ ("database"),
+  evaluations: /** @type {[typeof best]} */ ([best]),
 });
 
 test("scores have the texts and winning chances of the analysis of games", () => {

@@ -48,4 +48,5 @@ pub use phases::{PhaseAccuracy, Phases};
 pub use report::{MoveReport, Report, ReportError, SideReport};
 pub use review::{DEFAULT_NODES, Review, Sequence, report};
 pub use shelfish::eval::Score;
+pub use shelfish::position::uci;
 pub use value::{INITIAL, Value, winning_chances};

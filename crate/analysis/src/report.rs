@@ -3,7 +3,7 @@
 use serde::Serialize;
 use shakmaty::san::SanPlus;
 use shakmaty::uci::UciMove;
-use shakmaty::{CastlingMode, Chess, Color, Position as _};
+use shakmaty::{CastlingMode, Chess, Color, Move, Position as _};
 use shelfish::position::uci;
 
 use crate::accuracy::{self, MIN_SETTLED};
@@ -57,6 +57,9 @@ pub struct MoveReport {
     /// Best move of the evaluation before it in UCI, if a different move was played. Castling is `e1g1` if the king stands on
     /// the e-file and the rook in the corner, else from the king to the rook, such as `b1a1`.
     pub best: Option<String>,
+    /// The best move in SAN.
+    #[serde(skip)]
+    pub best_san: Option<String>,
     /// Explanation of a settled judgment, if a claim is proven: see [`explanation`](crate::explanation).
     pub explanation: Option<Explanation>,
 }
@@ -134,8 +137,7 @@ impl Report {
             .map(|(n, ((played, position), (comparison, known)))| {
                 let best = known[0].and_then(|known| known.line.first()?.to_move(position).ok());
                 let best = best.filter(|best| best != played);
-                let mut san = String::new();
-                SanPlus::from_move(position.clone(), *played).append_to_string(&mut san);
+                let san = |m: Move| SanPlus::from_move(position.clone(), m).to_string();
                 let mover = position.turn();
                 let settled = comparison.filter(|comparison| comparison.is_settled);
                 let percents = |found: Comparison| {
@@ -148,7 +150,7 @@ impl Report {
                 };
                 MoveReport {
                     ply: n + 1,
-                    san,
+                    san: san(*played),
                     loss: settled.map(|found| found.loss(mover)),
                     centipawns: settled.map(centipawns),
                     accuracy: settled.map(|found| accuracy::of_move(percents(found))),
@@ -156,6 +158,7 @@ impl Report {
                     mark: marks[n],
                     settled: settled.is_some(),
                     best: best.map(|m| uci(m, CastlingMode::Standard).to_string()),
+                    best_san: best.map(san),
                     explanation: settled
                         .and_then(|found| found.judgment)
                         .and_then(|_| explain(position, *played, known[0], known[1])),

@@ -1,6 +1,7 @@
 // Evaluations as numbers and text, for the module.
 
 import { joinMoves, usage } from "../shared/options.js";
+import type { Pv } from "../shared/types.js";
 import type { KnownEval } from "./types.js";
 
 /**
@@ -19,9 +20,10 @@ export function encode(
     throw usage(`evaluations: expected a list, found ${typeof evaluations}`);
   const numbers = new Float64Array(NUMBERS * evaluations.length).fill(NaN);
   const lines = evaluations.map((entry: unknown, n) => {
-    if (entry === null || entry === undefined) return "";
-    const { cp, mate, depth, knodes, line, second, from, isUnscaled } =
-      entry as KnownEval;
+    if (entry === null || entry === undefined || entry instanceof Error)
+      return "";
+    const { depth, knodes, pvs, from, isUnscaled } = entry as KnownEval;
+    const [{ cp, mate, uci: line } = {}, second] = (pvs ?? []) as Partial<Pv>[];
     const score = cp ?? mate;
     if (
       (cp ?? mate) !== (mate ?? cp) ||
@@ -29,7 +31,7 @@ export function encode(
       Math.abs(score!) > 0x7fffffff
     ) {
       throw usage(
-        `evaluations[${n}]: expected a whole number as either cp or mate`,
+        `evaluations[${n}].pvs[0]: expected a whole number as either cp or mate`,
       );
     }
     if (depth !== undefined && !(depth >= 0))
@@ -43,7 +45,9 @@ export function encode(
     const found = ORIGINS.indexOf(
       from === "stockfish" ? "uci" : (from ?? "database"),
     );
-    const origin = isUnscaled && from === "engine" ? ORIGINS.length : found;
+    // A result of the engine itself has `deepest`. Its score is not on the scale of Stockfish.
+    const isRaw = isUnscaled ?? "deepest" in (entry as object);
+    const origin = isRaw && from === "engine" ? ORIGINS.length : found;
     if (origin < 0)
       throw usage(
         `evaluations[${n}].from: expected ${ORIGINS.join(", ")}, found ${String(from)}`,
@@ -60,7 +64,7 @@ export function encode(
       ],
       NUMBERS * n,
     );
-    return line ? joinMoves(`evaluations[${n}].line`, line) : "";
+    return line ? joinMoves(`evaluations[${n}].pvs[0].uci`, line) : "";
   });
   return [numbers, lines.join("\n")];
 }

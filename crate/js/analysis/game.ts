@@ -9,7 +9,6 @@ import type {
   EndgameTables,
   Ending,
   EvaluationSource,
-  PositionEval,
 } from "../shared/types.js";
 import { GameReview } from "../shelfish_analysis.js";
 import { openResultStore, type ResultStore } from "./result-store.js";
@@ -19,7 +18,6 @@ import type {
   AnalyseGameOptions,
   GameAnalysis,
   GameEngine,
-  GameEngineResult,
   GameProgress,
   KnownEval,
 } from "./types.js";
@@ -36,6 +34,9 @@ const OPTIONS: Kinds<AnalyseGameOptions> = {
   signal: "signal",
 };
 
+/** Number of passes of the module: see `review.rs`. */
+const PASSES = 6;
+
 /** Positions that the engine searches in order. */
 interface Sequence {
   positions: number[];
@@ -43,21 +44,6 @@ interface Sequence {
   nodes: number;
   lines: number;
 }
-
-/** Converts an answer of a database. Returns `null` if the database has no answer. */
-export function knownEval(
-  answer: Pick<PositionEval, "best"> | null | undefined | Error,
-): KnownEval | null {
-  return answer && "best" in answer ? known(answer.best, "database") : null;
-}
-
-const known = (
-  { depth, knodes, pvs: [{ cp, mate, uci }, second] }: GameEngineResult,
-  from: KnownEval["from"],
-): KnownEval => ({
-  ...{ cp, mate, depth, knodes, line: uci, from },
-  ...(second && { second: { cp: second.cp, mate: second.mate } }),
-});
 
 /** Analyses a game. */
 export async function analyseGame(
@@ -97,7 +83,16 @@ export async function analyseGame(
   let store: ResultStore | undefined;
   try {
     const { positions } = game;
-    const query = { signal, castling: "chess960" } as const;
+    const progress = {
+      pass: 0,
+      passes: engine ? PASSES : 0,
+      done: 0,
+      of: positions.length,
+      report: () => review.report(),
+      evaluations: () => review.evaluations(),
+    };
+    onProgress?.(progress);
+    const query = { signal };
     const databaseError = database
       ? await give(
           review,
@@ -111,7 +106,7 @@ export async function analyseGame(
             );
             return open!.lookupMany(positions, query);
           },
-          knownEval,
+          (answer) => answer,
           signal,
         )
       : undefined;
@@ -124,13 +119,7 @@ export async function analyseGame(
         )
       : undefined;
     if (usePgnEvals) review.give(...encode(game.evaluations));
-    const progress = {
-      pass: 0,
-      done: 0,
-      of: 0,
-      report: () => review.report(),
-      evaluations: () => review.evaluations(),
-    };
+    progress.done = progress.of;
     onProgress?.(progress);
     if (engine) {
       const { name = "shelfish-analysis", sequences = 5_000 } =
@@ -167,21 +156,18 @@ export async function analyseGame(
   }
 }
 
-/** Converts the result of endgame tables. Returns `null` without a result. */
+/** Converts the result of endgame tables, which may be another reader's. Returns `null` without a result. */
 function endgameEval(answer: Ending | Error | undefined): KnownEval | null {
   if (!answer || answer instanceof Error) return null;
-  return {
-    cp: endingScore(answer).cp,
-    line: answer.moves.slice(0, 1).map(({ uci }) => uci),
-    from: "endgames",
-  };
+  const uci = answer.moves.slice(0, 1).map(({ uci }) => uci);
+  return { from: "endgames", pvs: [{ cp: endingScore(answer).cp, uci }] };
 }
 
 /** Adds the answers of a database or of endgame tables. Returns the first error. */
 async function give<Answer>(
   review: GameReview,
   ask: () => Promise<ReadonlyArray<Answer | Error>>,
-  convert: (answer: Answer | Error) => KnownEval | null,
+  convert: (answer: Answer | Error) => KnownEval | Error | null,
   signal: AbortSignal | undefined,
 ): Promise<Error | undefined> {
   try {
@@ -238,6 +224,8 @@ async function search(
     };
     const run = async ({ positions, fens, nodes, lines }: Sequence) => {
       const key = [
+        // Earlier versions stored another shape.
+        "pvs",
         name,
         nodes,
         ...(lines > 1 ? [`${lines} lines`] : []),
@@ -250,9 +238,9 @@ async function search(
         );
       const results: KnownEval[] = [];
       await engine!.analyseSequence(fens, {
-        ...{ nodes, multiPv: lines, signal, castling: "chess960" },
-        onAnswer: (index, result) => {
-          results[index] = known(result, result.from ?? "engine");
+        ...{ nodes, multiPv: lines, signal },
+        onAnswer: (index, { from = "engine", depth, knodes, pvs }) => {
+          results[index] = { from, depth, knodes, pvs: pvs.slice(0, 2) };
           answer(positions[index], results[index]);
         },
       });

@@ -1,46 +1,49 @@
 // Types of reports and games.
 
 import type {
+  CallOptions,
   EngineOpener,
   EndgameTables,
   Ending,
   Evaluated,
   Evaluation,
   EvaluationSource,
+  EvaluationOrigin,
   Opener,
+  Pv,
+  Score,
   SequenceOptions,
   Wasm,
 } from "../shared/types.js";
 
-/** A known evaluation of a position. It has either `cp` or `mate`, from White's point of view. */
+/**
+ * A known evaluation of a position. Answers of a database, endgame tables or an engine are such evaluations. Only the first variation
+ * and the score of the second count; the second proves a `mark`.
+ */
 export interface KnownEval {
-  /** Centipawns; positive is good for White. */
-  cp?: number | undefined;
-  /** Moves to mate; positive if White mates, never 0. */
-  mate?: number | undefined;
-  /** Search depth in plies, if it is known. */
-  depth?: number | undefined;
-  /** Nodes searched, in thousands. A search of fewer than 100 is only a hint. */
-  knodes?: number | undefined;
-  /** The best line in UCI. Castling may have either notation. */
-  line?: readonly string[] | undefined;
-  /** Score of the second line of the same search: the best of all other moves. It proves a `mark`. */
-  second?: { cp?: number | undefined; mate?: number | undefined } | undefined;
   /**
    * Origin of the evaluation. `uci` is an engine other than the engine of this package. `endgames` are endgame tables, whose result
    * is exact: 20,000 centipawns for a win of White, -20,000 for a win of Black, 0 for a draw. Default `database`.
    */
-  from?:
-    | "database"
-    | "pgn"
-    | "engine"
-    | "stockfish"
-    | "uci"
-    | "endgames"
-    | undefined;
+  from?: EvaluationOrigin | "pgn" | "uci" | undefined;
+  /** Search depth in plies, if it is known. */
+  depth?: number | undefined;
+  /** Nodes searched, in thousands. A search of fewer than 100 is only a hint. */
+  knodes?: number | undefined;
+  /** The best variation is first. Castling in `uci` may have either notation. */
+  pvs: readonly (Score & {
+    readonly score?: string | undefined;
+    readonly uci?: readonly string[] | undefined;
+  })[];
   /** Whether the score is a result of `shelfish/engine` itself: it is then converted to the scale of Stockfish. Results of `analyseGame` are converted. */
   isUnscaled?: boolean | undefined;
 }
+
+/** An evaluation that the analysis returns. */
+export type FoundEval = KnownEval & {
+  from: NonNullable<KnownEval["from"]>;
+  pvs: [Pv, ...Pv[]];
+};
 
 /** A game to report on. */
 export interface Game {
@@ -48,8 +51,8 @@ export interface Game {
   fen?: string | undefined;
   /** The moves in UCI. Castling may have either notation, `e1g1` or `e1h1`. */
   moves: readonly string[];
-  /** Evaluations of the position before the first move and after each move; `null` if unknown. */
-  evaluations: readonly (KnownEval | null | undefined)[];
+  /** Evaluations of the position before the first move and after each move; `null` or an error if unknown. */
+  evaluations: readonly (KnownEval | Error | null | undefined)[];
 }
 
 /** The judgment of a bad move: `?!`, `?` or `??`. */
@@ -117,8 +120,8 @@ export interface MoveReport {
   mark: Mark | null;
   /** Whether the figures are final. Evaluations of different origins, or of short searches, do not settle a move. */
   settled: boolean;
-  /** Best move in UCI, if the move was not the best. */
-  best: string | null;
+  /** Best move, if the move was not the best. */
+  best: { uci: string; san: string } | null;
   /** Explanation of a settled judgment. `null` if no claim is proven. */
   explanation: Explanation | null;
 }
@@ -205,24 +208,26 @@ export interface AnalyseGameOptions {
     | boolean
     | { name?: string | undefined; sequences?: number | undefined }
     | undefined;
-  /** Is called with a preliminary report after the lookup of the database, and after each answer of the engine. */
-  onProgress?: ((progress: GameProgress) => void) | undefined;
+  /** Is called before the lookups, with a preliminary report after them, and after each answer of the engine. */
+  onProgress?: ((progress: GameProgress) => unknown) | undefined;
   /** Stops the analysis, which rejects with code `aborted`. A later call continues if there is a store. */
   signal?: AbortSignal | undefined;
 }
 
 /** The state of an analysis. */
 export interface GameProgress {
-  /** Pass of the engine, from 1 to 6; 0 before the first pass. The report is final before passes 5 and 6, which search for marks. */
+  /** Pass of the engine, from 1 to `passes`; 0 for lookups. The report is final before passes 5 and 6, which search for marks. */
   pass: number;
-  /** Searches of the pass that ended. */
+  /** Number of passes: 6 with an engine, otherwise 0. */
+  passes: number;
+  /** Positions of the pass that were looked up or searched. */
   done: number;
-  /** Searches of the pass. */
+  /** Positions of the pass. */
   of: number;
   /** Returns the report so far. */
   report(): Report;
   /** Returns the evaluations so far. */
-  evaluations(): (KnownEval | null)[];
+  evaluations(): (FoundEval | null)[];
 }
 
 /** The analysis of a game. */
@@ -230,7 +235,7 @@ export interface GameAnalysis {
   /** The report. It is the same in each run with the same database, engine and nodes. */
   report: Report;
   /** The evaluations that count, one for each position; `null` if unknown. */
-  evaluations: (KnownEval | null)[];
+  evaluations: (FoundEval | null)[];
   /** The game with evaluations, glyphs and explanations of settled judgments, and better lines; only with `annotate`. */
   pgn?: string | undefined;
   /** The error of the database, if positions could not be looked up. */
@@ -250,12 +255,12 @@ export interface PgnGame {
   tags: [name: string, value: string][];
   /** The position before the first move, if the game has the tag `FEN`. */
   fen?: string | undefined;
-  /** Moves of the main line in UCI, with castling as `e1h1`, up to the error. */
+  /** Moves of the main line in UCI, up to the error. */
   moves: string[];
   /** FENs (four fields) of the positions before the first move and after each move. */
   positions: string[];
   /** Evaluations in the comments of the positions, such as `[%eval 0.17]`. */
-  evaluations: (KnownEval | null)[];
+  evaluations: (FoundEval | null)[];
   /** Comments before the first move. */
   comments: string[];
   /** The moves of the main line with their annotations. */
@@ -273,16 +278,14 @@ export interface PgnGame {
 }
 
 /** The parts of a game that its analysis needs. `text` is needed for `annotate`. */
-export type GameToAnalyse = Pick<
-  PgnGame,
-  "fen" | "moves" | "positions" | "evaluations"
-> &
-  Partial<Pick<PgnGame, "text">>;
+export type GameToAnalyse = Pick<PgnGame, "fen" | "moves" | "positions"> &
+  Partial<Pick<PgnGame, "text">> &
+  Pick<Game, "evaluations">;
 
 /** A move of a game with its annotations. */
 export interface PgnMove {
   san: string;
-  /** The move in UCI, with castling as `e1h1`. */
+  /** The move in UCI. */
   uci: string;
   /** Numeric annotation glyphs; 1 to 6 are `!`, `?`, `!!`, `??`, `!?`, `?!`. */
   nags: number[];
@@ -293,6 +296,9 @@ export interface PgnMove {
   /** Alternatives to the move. */
   variations: PgnMove[][];
 }
+
+/** Options of functions that read moves. */
+export type ReadOptions = Pick<CallOptions, "castling">;
 
 /** Reports on games and annotates them. {@link openAnalysis} returns it. */
 export interface Analysis {
@@ -310,23 +316,27 @@ export interface Analysis {
    *
    * Throws a {@link ShelfishError} with code `pgn` or `usage`.
    */
-  annotate(
-    game: string | PgnGame,
-    evaluations: readonly (KnownEval | null | undefined)[],
-  ): string;
+  annotate(game: string | PgnGame, evaluations: Game["evaluations"]): string;
 
   /**
    * Reads the first game of a PGN, as all common readers read it. A game with an illegal move contains the moves before it.
    *
    * Throws a {@link ShelfishError} with code `pgn` if there is no game.
    */
-  read(pgn: string): PgnGame;
+  read(pgn: string, options?: ReadOptions): PgnGame;
 
   /** Reads the games of a file one at a time, in UTF-8, UTF-16 or Windows-1252. Games with errors are included. */
-  readGames(file: string | Uint8Array): Iterable<PgnGame>;
+  readGames(
+    file: string | Uint8Array,
+    options?: ReadOptions,
+  ): Iterable<PgnGame>;
 
   /** Returns the legal move that a person typed in a position, in UCI. */
-  findMove(fen: string, text: string): string | undefined;
+  findMove(
+    fen: string,
+    text: string,
+    options?: ReadOptions,
+  ): string | undefined;
 
   /**
    * Analyses a game, or the first game of a PGN, until its report is final: looks its positions up, and searches the other positions.

@@ -202,17 +202,11 @@ function toLichess(
 
 /** Returns the evaluation or the error of an answer. A game that is over has neither. */
 function evaluationOf(
-  answer: Pick<PositionEval, "best"> | Error | null | undefined,
+  answer: PositionEval | Error | null | undefined,
 ): Partial<ExploredMove> {
   if (answer instanceof Error) {
     const error = answer as ShelfishError;
     return error.code === "over" ? {} : { error };
   }
-  if (!answer) return {};
-  const { depth, pvs } = answer.best;
-  const { score, cp, mate } = pvs[0];
-  return {
-    evaluation:
-      mate === undefined ? { cp, score, depth } : { mate, score, depth },
-  };
+  return answer ? { evaluation: answer } : {};
 }

@@ -4,6 +4,7 @@
 import { enter, type ShelfishError } from "../shared/errors.js";
 import { OpenTable } from "../shared/opened.js";
 import { checked, type Kinds, usage } from "../shared/options.js";
+import { withLines } from "../shared/score.js";
 import type {
   LichessEvaluation,
   LichessLookupOptions,
@@ -92,19 +93,13 @@ export class Database extends OpenTable<Manifest> {
   }
 }
 
-/** Converts the deepest evaluation with so many variations, or else the deepest evaluation with the most variations. */
+/** Converts the deepest evaluation with so many variations, or else with the most variations. */
 function toLichess(
   fen: string,
-  { evaluations, best }: PositionEval,
+  answer: PositionEval,
   multiPv: number,
 ): LichessEvaluation {
-  const longest = () =>
-    evaluations.reduce(
-      (one, other) => (other.pvs.length > one.pvs.length ? other : one),
-      best,
-    );
-  const { knodes, depth, pvs } =
-    evaluations.find(({ pvs }) => pvs.length >= multiPv) ?? longest();
+  const { knodes, depth, pvs } = withLines(answer, multiPv);
   const variations = pvs.slice(0, multiPv).map(({ uci, cp, mate }) => ({
     moves: uci.join(" "),
     ...(mate === undefined ? { cp: cp! } : { mate }),

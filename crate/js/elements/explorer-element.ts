@@ -158,7 +158,7 @@ export class ShelfishExplorer extends LookupElement<ShelfishExplorerEventMap> {
       make("td", {}, button),
       make("td", { class: "games" }, games.toLocaleString("en"), share),
       make("td", { class: "results", part: "results" }, shares(move)),
-      make("td", {}, evaluation ? minus(evaluation.score) : ""),
+      make("td", {}, evaluation ? minus(evaluation.pvs[0].score) : ""),
     );
   }
 

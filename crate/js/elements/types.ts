@@ -1,5 +1,6 @@
 // Types of the elements.
 
+import type { FoundEval } from "../analysis/types.js";
 import type { Evaluated, Explored } from "../shared/types.js";
 
 /** Attributes that every element has in templates, of any framework. */
@@ -99,12 +100,8 @@ export interface PlyDetail {
   san: string;
   /** The last move in UCI; empty at the start. */
   uci: string;
-  /** The score from White's point of view; `null` if unknown. */
-  score: {
-    cp?: number | undefined;
-    mate?: number | undefined;
-    depth?: number | undefined;
-  } | null;
+  /** The evaluation; `null` if unknown. */
+  evaluation: FoundEval | null;
 }
 
 /** Attributes of the element, for templates. */

@@ -3,9 +3,9 @@
 import {
   counting,
   deeperResult,
-  endingScore,
   needsEngine,
   probe,
+  withLines,
 } from "../shared/score.js";
 import { enter, enterSync, failed, ShelfishError } from "../shared/errors.js";
 import {
@@ -87,7 +87,7 @@ export class Evaluator {
     this.#checkOpen();
     const { signal, castling, san } = rest;
     const search = { ...limits(rest, 16), signal, castling, san };
-    const exact = await this.#probe(fen, { signal, castling }, san);
+    const exact = await this.#probe(fen, { signal, castling });
     if (exact) return exact;
     const { engine } = this.#options;
     let answer: PositionEval | null = null;
@@ -101,14 +101,15 @@ export class Evaluator {
         async (url) => (await import("../index.js")).openDatabase(url),
       );
       answer = (await database?.lookup(fen, query)) ?? null;
+      answer &&= { ...answer, ...withLines(answer, search.multiPv) };
     } catch (error) {
       databaseError = error as ShelfishError;
       if (!engine || !UNREACHABLE.test(databaseError.code)) throw error;
     }
-    const hint: Evaluated | undefined = answer
-      ? { ...answer.best, from: "database", fen: answer.fen }
-      : undefined;
-    const isKnown = !databaseError && !needsEngine({ database: answer });
+    const hint: Evaluated | undefined = answer ?? undefined;
+    const lacksLines = hint && hint.pvs.length < search.multiPv;
+    const isKnown =
+      !databaseError && !lacksLines && !needsEngine({ database: answer });
     if (!engine || isKnown) return hint ?? null;
     const base =
       known?.from === "engine" && (!san || known.pvs.every((pv) => pv.san))
@@ -116,7 +117,9 @@ export class Evaluator {
         : undefined;
     /** Returns the result of the engine, unless the shallow answer of the database counts over it. */
     const best = (found: Evaluated) =>
-      counting<Evaluated>({ ...found, databaseError }, hint)!;
+      lacksLines && found.pvs.length > hint.pvs.length
+        ? found
+        : counting<Evaluated>({ ...found, databaseError }, hint)!;
     if (base && suffices(base, search)) return best(base);
     const report =
       onInfo &&
@@ -155,7 +158,6 @@ export class Evaluator {
   async #probe(
     fen: string,
     query: CallOptions,
-    san: boolean | undefined,
   ): Promise<Evaluated | undefined> {
     const { endgames } = this.#options;
     if (!endgames) return undefined;
@@ -168,7 +170,7 @@ export class Evaluator {
           async (url) => (await import("../endgames.js")).openEndgames(url),
         ))!;
       const [result] = await probe([fen], open, query);
-      return result && "moves" in result ? exactly(result, san) : undefined;
+      return result && "moves" in result ? exactly(result) : undefined;
     } catch (error) {
       if (
         error instanceof ShelfishError &&
@@ -196,23 +198,9 @@ export class Evaluator {
 }
 
 /** Converts the result of endgame tables. A game that is over has none. */
-function exactly(
-  endgame: EndgameResult,
-  san: boolean | undefined,
-): Evaluated | undefined {
-  const [best] = endgame.moves;
-  if (!best) return undefined;
-  const { cp, text } = endingScore(endgame);
-  return {
-    from: "endgames",
-    fen: endgame.fen,
-    depth: 0,
-    knodes: 0,
-    pvs: [
-      { cp, score: text, uci: [best.uci], ...(san && { san: [best.san] }) },
-    ],
-    endgame,
-  };
+function exactly(endgame: EndgameResult): Evaluated | undefined {
+  const [pv] = endgame.pvs;
+  return pv && { ...endgame, pvs: [pv], endgame };
 }
 
 /** Whether a result reaches a limit of a search. The search would end there. */

@@ -2,13 +2,14 @@
 
 import { LookupElement, shadow } from "../elements/element.js";
 import { openShared } from "../elements/origins.js";
+import type { FoundEval } from "../analysis/types.js";
 import type {
   PlyDetail,
   ShelfishGameAttributes,
   ShelfishGameEventMap,
 } from "../elements/types.js";
 import { boundedText } from "../shared/bounded-text.js";
-import { emptyLine, type Line, lineOf, type PlyScore } from "./line.js";
+import { emptyLine, type Line, lineOf } from "./line.js";
 import { STYLE } from "./style.js";
 import { type Action, type Shown, View } from "./view.js";
 
@@ -33,18 +34,14 @@ async function lookupScores(
   url: string,
   fens: readonly string[],
   signal: AbortSignal,
-): Promise<(PlyScore | null | undefined)[]> {
+): Promise<(FoundEval | null | undefined)[]> {
   const database = await openShared("openDatabase", url);
   const answers = await database.lookupMany(fens, { signal });
   const failed = answers.filter((answer) => answer instanceof Error);
   const failure = failed.find(({ code }) => code !== "over");
   if (failure && failed.length === answers.length) throw failure;
   return answers.map((answer) => {
-    if (answer instanceof Error) return undefined;
-    if (!answer) return null;
-    const [{ cp, mate, uci }] = answer.best.pvs;
-    const { depth } = answer.best;
-    return { cp, mate, depth, best: uci[0], from: "database" };
+    return answer instanceof Error ? undefined : answer;
   });
 }
 
@@ -246,12 +243,9 @@ export class ShelfishGame extends LookupElement<ShelfishGameEventMap> {
   #report(): void {
     const { line, scores, ply } = this.#shown;
     const { fen, san, uci } = line.plies[ply] ?? { fen: "", san: "", uci: "" };
-    const known = scores[ply];
     this.announce(this.#view.describe(this.#shown));
-    const score = known
-      ? { cp: known.cp, mate: known.mate, depth: known.depth }
-      : null;
-    const detail: PlyDetail = { ply, fen, san, uci, score };
+    const evaluation = scores[ply] ?? null;
+    const detail: PlyDetail = { ply, fen, san, uci, evaluation };
     this.dispatchEvent(
       new CustomEvent("ply", { detail, bubbles: true, composed: true }),
     );

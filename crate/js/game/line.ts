@@ -1,16 +1,6 @@
 // The positions to step through: the main line of a PGN, or a single position.
 
-import type { PgnGame, PgnMove } from "../analysis/types.js";
-
-/** A score from White's point of view, and its origin. */
-export interface PlyScore {
-  cp?: number | undefined;
-  mate?: number | undefined;
-  depth?: number | undefined;
-  /** The best move, in UCI. */
-  best?: string | undefined;
-  from: "database" | "pgn";
-}
+import type { FoundEval, PgnGame } from "../analysis/types.js";
 
 /** A position of the line, and the last move. */
 export interface Ply {
@@ -29,7 +19,7 @@ export interface Ply {
   comment: string;
   glyph: string;
   /** The evaluation in the PGN. */
-  given?: PlyScore | undefined;
+  given?: FoundEval | undefined;
 }
 
 /** A game. */
@@ -61,11 +51,7 @@ export function lineOf(game: PgnGame): Line {
     const move = tree[n - 1];
     const check = move ? /[+#]$/.test(move.san) : game.isCheck;
     const ply = plyOf(position, check);
-    const known = evaluations[n];
-    if (known)
-      ply.given = {
-        ...{ cp: known.cp, mate: known.mate, depth: known.depth, from: "pgn" },
-      };
+    ply.given = evaluations[n] ?? undefined;
     ply.comment = plain(move ? move.comments : game.comments);
     if (move?.san.endsWith("#")) ply.over = position.includes(" b ") ? 1 : -1;
     else if (game.isStalemate && n === positions.length - 1) ply.over = 0;
@@ -73,7 +59,7 @@ export function lineOf(game: PgnGame): Line {
     const at = n - 1 + blacks;
     return {
       ...ply,
-      ...{ san: move.san, uci: move.uci, squares: squaresOf(move) },
+      ...{ san: move.san, uci: move.uci, squares: endsOf(move.uci) },
       number: `${first + (at >> 1)}${at % 2 ? "…" : "."}`,
       glyph: move.nags.map((nag) => GLYPHS[nag] ?? "").join(""),
     };
@@ -103,12 +89,6 @@ export const endsOf = (uci: string): [from: number, to: number] => {
     uci.charCodeAt(at) - 97 + 8 * (uci.charCodeAt(at + 1) - 49);
   return [square(0), square(2)];
 };
-
-/** Returns the squares to mark. Castling is encoded as king to rook. */
-function squaresOf({ san, uci }: PgnMove): number[] {
-  const [from, to] = endsOf(uci);
-  return [from, san.startsWith("O") ? (from & 56) + (to > from ? 6 : 2) : to];
-}
 
 /** Joins comments without commands such as `[%clk 0:01:30]`. */
 const plain = (comments: readonly string[]): string =>

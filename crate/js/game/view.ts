@@ -1,16 +1,17 @@
 // The contents of the element: board, bar, score, graph, moves, comment, buttons.
 
-import { scoreText, winningChances } from "../shared/score.js";
+import type { FoundEval } from "../analysis/types.js";
+import { winningChances } from "../shared/score.js";
 import { Board } from "./board.js";
 import { draw, make, minus } from "../elements/dom.js";
 import { Graph } from "./graph.js";
-import type { Line, Ply, PlyScore } from "./line.js";
+import type { Line, Ply } from "./line.js";
 
 /** Everything that is shown. */
 export interface Shown {
   line: Line;
   /** Scores by ply: `null` if the database has no evaluation, `undefined` if unknown. */
-  scores: readonly (PlyScore | null | undefined)[];
+  scores: readonly (FoundEval | null | undefined)[];
   ply: number;
   isFlipped: boolean;
   /** State of the lookup in the database. */
@@ -43,9 +44,9 @@ const KEYS: Readonly<Record<string, Action>> = {
 /** Returns White's chances at a ply, from -1 to 1; `undefined` if unknown. */
 const chancesAt = (
   ply: Ply,
-  score: PlyScore | null | undefined,
+  known: FoundEval | null | undefined,
 ): number | undefined =>
-  ply.over ?? (score ? winningChances(score) : undefined);
+  ply.over ?? (known ? winningChances(known.pvs[0]) : undefined);
 
 export class View {
   readonly element: HTMLElement;
@@ -142,12 +143,12 @@ export class View {
     this.element.classList.toggle("single", plies.length < 2);
     this.#moves.replaceChildren(
       ...plies.slice(1).flatMap(({ san, glyph, number }, n) => {
-        const score = scores[n + 1];
+        const pv = scores[n + 1]?.pvs[0];
         const button = make(
           "button",
           { type: "button", part: "move", "data-ply": String(n + 1) },
           san + glyph,
-          make("small", {}, score ? minus(scoreText(score)) : ""),
+          make("small", {}, pv ? minus(pv.score) : ""),
         );
         if (number.endsWith(".")) return [make("span", {}, number), button];
         return n === 0
@@ -163,19 +164,18 @@ export class View {
     const { line, scores, ply, isFlipped } = shown;
     const at = line.plies[ply];
     if (!at) return;
-    const score = scores[ply];
+    const pv = scores[ply]?.pvs[0];
     this.#board.isFlipped = isFlipped;
-    this.#board.show(at, score?.best);
-    const chances = chancesAt(at, score);
+    this.#board.show(at, pv?.uci[0]);
+    const chances = chancesAt(at, scores[ply]);
     this.#bar.classList.toggle("unknown", chances === undefined);
     this.#bar.classList.toggle("flipped", isFlipped);
     this.#bar.style.setProperty("--share", String(((chances ?? 0) + 1) / 2));
     const result =
       at.over === undefined ? "" : ["0–1", "½–½", "1–0"][at.over + 1];
-    this.#score.textContent = result || (score ? minus(scoreText(score)) : "");
+    this.#score.textContent = result || (pv ? minus(pv.score) : "");
     const text = describe(shown);
-    const facts =
-      score && !result ? text.split(", ").slice(1).join(", ") : text;
+    const facts = pv && !result ? text.split(", ").slice(1).join(", ") : text;
     this.#facts.textContent = facts.charAt(0).toUpperCase() + facts.slice(1);
     this.#graph.point(ply, describeMove(at, text));
     this.#comment.hidden = !line.plies.some(({ comment }) => comment);
@@ -255,17 +255,17 @@ export class View {
 /** Describes the score of the position. */
 function describe({ line, scores, ply, lookup }: Shown): string {
   const at = line.plies[ply];
-  const score = scores[ply];
+  const known = scores[ply];
   if (at?.over !== undefined) return at.over === 0 ? "stalemate" : "checkmate";
-  if (!score)
+  if (!known)
     return {
       none: "",
       waiting: "looking it up…",
       answered:
-        score === null ? "not in the database" : "could not be looked up",
+        known === null ? "not in the database" : "could not be looked up",
     }[lookup];
-  const depth = score.depth === undefined ? "" : `, depth ${score.depth}`;
-  return `${minus(scoreText(score))}${depth}${score.from === "pgn" ? ", from the PGN" : ""}`;
+  const depth = known.depth === undefined ? "" : `, depth ${known.depth}`;
+  return `${minus(known.pvs[0].score)}${depth}${known.from === "pgn" ? ", from the PGN" : ""}`;
 }
 
 const describeMove = ({ number, san }: Ply, text: string) =>

@@ -188,7 +188,7 @@ export function ownScore({
     };
   }
   const known = [
-    fromEvaluation("database", database?.best),
+    fromEvaluation("database", database ?? undefined),
     pgn && {
       ...scored(pgn),
       origin: "pgn" as const,
@@ -255,6 +255,16 @@ export function deeperResult<E extends Evaluation>(
     : 0;
   return known && gain < 0 ? known : found;
 }
+
+/** Returns the deepest evaluation with so many variations, or else with the most variations. */
+export const withLines = (
+  { evaluations }: PositionEval,
+  count: number,
+): Evaluation =>
+  evaluations.find(({ pvs }) => pvs.length >= count) ??
+  evaluations.reduce((one, other) =>
+    other.pvs.length > one.pvs.length ? other : one,
+  );
 
 /** Depth in plies below which a search is shallow. */
 const MIN_DEPTH = 16;

@@ -179,14 +179,31 @@ export interface Evaluation<San extends boolean = boolean> {
   pvs: [Pv<San>, ...Pv<San>[]];
 }
 
-/** All evaluations of a position. */
-export interface PositionEval<San extends boolean = boolean> {
+/** An evaluation and its origin: the shape of every answer, of a database, tables, an engine or an evaluator. */
+export interface Evaluated<
+  San extends boolean = boolean,
+> extends Evaluation<San> {
+  /** `endgames`: endgame tables, whose result is exact. Depth and nodes are 0. */
+  from: EvaluationOrigin;
   /** The canonical position: the first four fields of FEN. */
   fen: string;
+  /** All evaluations of the database. */
+  evaluations?: Evaluation<San>[] | undefined;
+  /** Duration of the search of an engine. */
+  milliseconds?: number | undefined;
+  /** The exact result of endgame tables, and of all legal moves. */
+  endgame?: EndgameResult | undefined;
+  /** The error of the database, if the database failed and an engine answered. */
+  databaseError?: ShelfishError | undefined;
+}
+
+/** The answer of a database. Depth, nodes and variations are those of `evaluations[0]`. */
+export interface PositionEval<
+  San extends boolean = boolean,
+> extends Evaluated<San> {
+  from: "database";
   /** Sorted by depth, then by number of variations, then by nodes, all descending; never empty. */
   evaluations: [Evaluation<San>, ...Evaluation<San>[]];
-  /** `evaluations[0]`. */
-  best: Evaluation<San>;
 }
 
 /** Totals since the database was opened. */
@@ -296,7 +313,7 @@ export interface PlayedMove extends Games {
   /** Share of the games that reached the position, from 0 to 1. */
   share: number;
   /** Points per game of the side to move, from 0 to 1: wins and half of the draws. */
-  score: number;
+  points: number;
 }
 
 /** A position, the results of the games that reached it, and their moves. A game counts once for a position. */
@@ -312,18 +329,10 @@ export interface Played<M extends PlayedMove = PlayedMove> extends Omit<
   moves: M[];
 }
 
-/** The best evaluation of the position after a move, from White's point of view. */
-export type MoveEvaluation = Score & {
-  /** The score as text: `"+0.20"`, `"#-5"`. */
-  score: string;
-  /** Search depth in plies. */
-  depth: number;
-};
-
 /** A move with its evaluation and opening. */
 export interface ExploredMove extends PlayedMove {
-  /** Evaluation, if the database contains the position. */
-  evaluation?: MoveEvaluation;
+  /** Evaluation of the position after the move, if the database contains it. */
+  evaluation?: PositionEval;
   /** Error of the lookup, if it failed. */
   error?: ShelfishError;
   /** Name of the opening after the move, if the opening has a name. */
@@ -375,7 +384,7 @@ export interface EvaluationSource {
   lookupMany(
     fens: string[],
     options?: CallOptions,
-  ): Promise<ReadonlyArray<Pick<PositionEval, "best"> | Error | null>>;
+  ): Promise<ReadonlyArray<PositionEval | Error | null>>;
 }
 
 /** Options of `explore`. */
@@ -460,6 +469,10 @@ export interface EndgameResult {
   /** The legal moves, best move first. Winning moves are in the order of their distance. */
   moves: EndgameMove[];
   from: "endgames";
+  depth: 0;
+  knodes: 0;
+  /** The best move with its score: ±20,000 centipawns or 0, and the result of best play as text. Empty if the game is over. */
+  pvs: Pv<true>[];
 }
 
 /** The part of a `Worker` that the engine needs. */
@@ -484,16 +497,12 @@ export interface Clock {
 /** The result of a search, or of its iterations so far. */
 export interface EngineEvaluation<
   San extends boolean = boolean,
-> extends Evaluation<San> {
-  /** Origin of the evaluation. */
+> extends Evaluated<San> {
   from: "engine";
-  /** The canonical position: the first four fields of FEN. */
-  fen: string;
   /** Length of the longest variation searched, in plies. */
   deepest: number;
   /** Nodes searched. */
   nodes: number;
-  /** Duration of the search. */
   milliseconds: number;
   /** Whether the position occurred before in the game of `moves`. Omitted if it did not. */
   isRepeated?: true | undefined;
@@ -561,22 +570,6 @@ export interface SequenceOptions<Found>
 /** Origin of an evaluation. `stockfish`: an engine of `openUciEngine`. */
 export type EvaluationOrigin = "endgames" | "database" | "engine" | "stockfish";
 
-/** An evaluation and its origin. */
-export interface Evaluated<
-  San extends boolean = boolean,
-> extends Evaluation<San> {
-  /** `endgames`: endgame tables, whose result is exact. Depth and nodes are 0. */
-  from: EvaluationOrigin;
-  /** The canonical position: the first four fields of FEN. */
-  fen: string;
-  /** Duration of the search of an engine. */
-  milliseconds?: number | undefined;
-  /** The exact result of endgame tables, and of all legal moves. */
-  endgame?: EndgameResult | undefined;
-  /** The error of the database, if the database failed and an engine answered. */
-  databaseError?: ShelfishError | undefined;
-}
-
 /** What names an object, or the object itself. */
 type Given<T, Name> = T | Name | PromiseLike<T | Name>;
 
@@ -630,7 +623,10 @@ export interface EvaluatorEngine {
 /** Options of `evaluate`. The limits apply to engines. The default limit is a depth of 16. */
 export interface EvaluateOptions<San extends boolean = boolean>
   extends LookupOptions<San>, Limits {
-  /** Number of variations of engines. Default 1. See `minPvs` for the database. */
+  /**
+   * Number of variations. Default 1. The deepest evaluation of the database with so many variations is the answer. If there is none, an
+   * engine searches; without an engine, the deepest evaluation with the most variations is the answer.
+   */
   multiPv?: number | undefined;
   /**
    * A known evaluation of an engine. Is returned if it has the requested SAN and reaches one of the limits, or if the search ends

@@ -1,6 +1,6 @@
 //! Evaluations of positions, as plain JavaScript.
 
-use js_sys::{Array, JsString, Reflect};
+use js_sys::{Array, JsString, Object, Reflect};
 use serde::Serialize;
 use shelfish::eval::{self, Score};
 use shelfish::position::{Position, uci};
@@ -9,7 +9,7 @@ use shelfish::shakmaty::san::SanPlus;
 use shelfish::shakmaty::{CastlingMode, Position as _};
 use shelfish::table::Manifest;
 use shelfish_wasm_shared::{WasmError, to_js};
-use wasm_bindgen::JsValue;
+use wasm_bindgen::{JsCast, JsValue};
 
 use crate::answer;
 use crate::error::read_error;
@@ -32,6 +32,7 @@ pub struct Style {
 
 #[derive(Serialize)]
 struct Eval {
+    from: &'static str,
     fen: String,
     evaluations: Vec<Evaluation>,
 }
@@ -125,14 +126,15 @@ fn convert(eval: &eval::PositionEval, style: Style) -> JsValue {
         return JsValue::NULL;
     }
     let value = to_js(&Eval {
+        from: "database",
         fen: eval.position.to_string(),
         evaluations,
     });
-    // The same object, not a copy.
+    // The answer has the shape of its first evaluation, and the same variations, not copies.
     let best =
         Reflect::get(&value, &"evaluations".into()).and_then(|list| Reflect::get_u32(&list, 0));
     if let Ok(best) = best {
-        let _ = Reflect::set(&value, &"best".into(), &best);
+        Object::assign(value.unchecked_ref::<Object>(), best.unchecked_ref());
     }
     value
 }

@@ -166,7 +166,7 @@ struct Games {
     #[serde(skip_serializing_if = "Option::is_none")]
     share: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    score: Option<f64>,
+    points: Option<f64>,
     /// Games on Lichess with the highest ratings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     top_games: Vec<Game>,
@@ -261,14 +261,14 @@ fn moves(played: &Played, all: f64, style: &Style) -> Vec<Games> {
                       details,
                   }: &PlayedMove| {
         let mut chess = played.position.chess().clone();
-        let score = results.score(chess.turn());
+        let points = results.score(chess.turn());
         let san = SanPlus::from_move_and_play_unchecked(&mut chess, *m).to_string();
         Games {
             uci: Some(uci(*m, style.castling).to_string()),
             san: Some(san),
             fen: Some(Position::from_chess(&chess).to_string()),
             share: Some(results.games() as f64 / all),
-            score: Some(score),
+            points: Some(points),
             ..Games::of(*results, &details.buckets, &details.games, style)
         }
     };

@@ -136,8 +136,7 @@ export class EvaluationPanel {
     const isOpen = answer === undefined && (!known || known.origin === "line");
     // The panel shows another position until the answer arrives.
     this.#panel.classList.toggle("stale", isOpen && !known);
-    if (answer && known?.origin === "database")
-      this.#answered(node, answer.best);
+    if (answer && known?.origin === "database") this.#answered(node, answer);
     else if (known) this.#borrowed(node, known);
     else if (answer === null) this.#absent(node);
     else this.#bar(undefined);
@@ -246,7 +245,7 @@ export class EvaluationPanel {
       const answer = this.state.databaseEvals.get(node.fen);
       const hint =
         answer &&
-        `The database has ${answer.best.pvs[0].score} at depth ${answer.best.depth}, ${nodesText(answer.best.knodes)}.`;
+        `The database has ${answer.pvs[0].score} at depth ${answer.depth}, ${nodesText(answer.knodes)}.`;
       const asked =
         hint ??
         (answer === null

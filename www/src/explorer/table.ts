@@ -107,8 +107,7 @@ function evaluation({ error, evaluation }: ExploredMove): HTMLElement[] {
       ),
     ];
   if (!evaluation) return [];
-  const { score, depth, ...rest } = evaluation;
-  return [
-    make("span", { title: `Depth ${depth}. ${scoreInWords(rest)}` }, score),
-  ];
+  const { depth, pvs } = evaluation;
+  const title = `Depth ${depth}. ${scoreInWords(pvs[0])}`;
+  return [make("span", { title }, pvs[0].score)];
 }

@@ -56,10 +56,13 @@ export async function read(text: string): Promise<Opened> {
   if (looksLikeFen(trimmed))
     return { games: [new Game(positionOf(trimmed))], refused: [] };
   const tally = new Tally<Game>();
-  for (const pgn of (await analysis()).readGames(trimmed))
+  for (const pgn of (await analysis()).readGames(trimmed, CASTLING))
     tally.take(pgn, () => gameOf(pgn));
   return tally.result();
 }
+
+/** The notation of castling that chessops reads without the position. */
+export const CASTLING = { castling: "chess960" } as const;
 
 /**
  * Checks the games of a PGN, with pauses that keep the page responsive, and gives the first game to `open`. Throws an
@@ -74,7 +77,7 @@ export async function survey(
   const source = typeof file === "string" ? cleaned(file) : file;
   const tally = new Tally<Checked>();
   let [pause, done] = [performance.now() + SLICE, 0];
-  for (const pgn of (await analysis()).readGames(source)) {
+  for (const pgn of (await analysis()).readGames(source, CASTLING)) {
     tally.take(pgn, () => {
       const checked = check(pgn);
       if (tally.games.length === 0) open(gameOf(pgn));
@@ -97,7 +100,7 @@ export async function typedMove(
   text: string,
 ): Promise<NormalMove | undefined> {
   const fen = makeFen(position.toSetup());
-  const uci = (await analysis()).findMove(fen, text);
+  const uci = (await analysis()).findMove(fen, text, CASTLING);
   return uci === undefined ? undefined : moveOf(uci);
 }
 

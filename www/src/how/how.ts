@@ -94,13 +94,13 @@ function lookUp(text: string): void {
           paragraph("The block of this position is in memory already."),
         ),
       );
-    const [pv] = answer?.best.pvs ?? [];
+    const [pv] = answer?.pvs ?? [];
     const verdict = (score: string, text: string) =>
       make("p", "verdict", make("strong", {}, score), make("span", {}, text));
     const record =
       answer && pv
         ? [
-            verdict(scoreText(pv), `depth ${answer.best.depth}, ${cost}`),
+            verdict(scoreText(pv), `depth ${answer.depth}, ${cost}`),
             paragraph(pv.san.join(" ")),
           ]
         : [

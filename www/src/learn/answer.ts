@@ -41,17 +41,17 @@ export function questionsOf(
   side: Color,
 ): Question[] {
   return [...moves].flatMap(
-    ([mistake, { judgment, settled, best: uci, explanation }]) => {
+    ([mistake, { judgment, settled, best: found, explanation }]) => {
       const before = mistake.parent;
       if (
         !before ||
         before.position.turn !== side ||
         !judgment ||
         !settled ||
-        !uci
+        !found
       )
         return [];
-      const [best] = steps(before.position, [uci]);
+      const [best] = steps(before.position, [found.uci]);
       return best
         ? [
             {
@@ -121,8 +121,8 @@ export class Answers {
     fen: string,
     { move }: Step,
   ): (ScoreLike & { line: readonly string[] }) | undefined {
-    const { best } = this.state.databaseEvals.get(fen) ?? {};
-    const pv = best?.pvs.find(({ uci: [first] }) => first === uci(move));
+    const known = this.state.databaseEvals.get(fen);
+    const pv = known?.pvs.find(({ uci: [first] }) => first === uci(move));
     return pv && { ...pv, line: pv.uci.slice(1) };
   }
 

@@ -1,6 +1,6 @@
 /** The Worker that reads games into repertoires. */
 import type { Analysis } from "shelfish/analysis";
-import { mainLine } from "../game/read-pgn";
+import { CASTLING, mainLine } from "../game/read-pgn";
 import { analysis } from "../loading/loading";
 import type { GameToRead, ReaderMessage } from "./preparation";
 import { RepertoireBuilder } from "./repertoire";
@@ -40,7 +40,7 @@ function added(
   pgn: string,
 ): boolean {
   try {
-    const game = reader.read(pgn);
+    const game = reader.read(pgn, CASTLING);
     if (game.error !== null) return false;
     const { start, moves } = mainLine(game);
     return builder.add(number, side, result, start, moves);

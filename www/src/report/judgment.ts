@@ -120,7 +120,9 @@ export class JudgmentRow {
       return;
     }
     const name = capitalised(move.judgment);
-    const best = move.best ? steps(parent.position, [move.best])[0] : undefined;
+    const best = move.best
+      ? steps(parent.position, [move.best.uci])[0]
+      : undefined;
     const line = best ? bestLine(parent, best, this.state) : [];
     const remark = move.settled ? "" : ` (${provisional(this.state)})`;
     const reason = move.explanation ? `: ${move.explanation.text}` : "";

@@ -6,11 +6,12 @@ import type {
   GameEngine,
   GameEngineResult,
   GameProgress,
+  FoundEval,
   KnownEval,
   Report,
 } from "shelfish/analysis";
-import type { Evaluated } from "shelfish/engine";
-import { MAX_TABLE_PIECES, scoreText } from "../../../crate/js/shared/score.ts";
+import type { Evaluated, Score } from "shelfish/engine";
+import { MAX_TABLE_PIECES } from "../../../crate/js/shared/score.ts";
 import type { EndgameLookups } from "../evaluation/endgame-lookups";
 import type { Lookups } from "../evaluation/lookups";
 import { movesOf, type Node, positionKey } from "../game/game";
@@ -229,7 +230,7 @@ export class Reporter {
   #show(
     line: readonly Node[],
     report: Report,
-    evaluations: readonly (KnownEval | null)[],
+    evaluations: readonly (FoundEval | null)[],
   ): void {
     // The report of two positions is the first that says anything.
     if (evaluations.filter(Boolean).length < 2) return;
@@ -248,26 +249,18 @@ export class Reporter {
 /** Converts an evaluation by an engine. The state has the other evaluations. */
 function evaluated(
   fen: string,
-  known: KnownEval | null | undefined,
+  known: FoundEval | null | undefined,
 ): Evaluated[] {
   if (known?.from !== "engine") return [];
-  const { cp, mate, depth = 0, knodes = 0, line = [] } = known;
-  const score = mate === undefined ? { cp: cp ?? 0 } : { mate };
-  return [
-    {
-      fen,
-      from: "engine",
-      depth,
-      knodes,
-      pvs: [{ ...score, score: scoreText(score), uci: [...line] }],
-    },
-  ];
+  const { depth = 0, knodes = 0, pvs } = known;
+  // Only the score of the second variation is known.
+  return [{ fen, from: "engine", depth, knodes, pvs: [pvs[0]] }];
 }
 
 /** Returns the moves of a line and the evaluations of their PGN. */
 function gameOf(line: readonly Node[]): GameToAnalyse {
   const evaluations = line.map(({ notes: { given } }): KnownEval | null =>
-    given ? { ...given, from: "pgn" } : null,
+    given ? { from: "pgn", depth: given.depth, pvs: [given as Score] } : null,
   );
   const fen = line[0]?.fen;
   return {

@@ -1,6 +1,6 @@
 /** State of a page with a board: the game, the position on the board and its evaluations. Views listen to the changes. */
 import type { PositionEval } from "shelfish";
-import type { KnownEval, MoveReport, Report } from "shelfish/analysis";
+import type { FoundEval, MoveReport, Report } from "shelfish/analysis";
 import type { Evaluated } from "shelfish/engine";
 import type { EndgameResult } from "shelfish/endgames";
 import { deeperResult } from "../../../crate/js/shared/score.ts";
@@ -58,7 +58,7 @@ export interface Status {
 export interface Assessment {
   report: Report;
   /** The evaluations that count, for each position of the main line. */
-  evaluations: readonly (KnownEval | null)[];
+  evaluations: readonly (FoundEval | null)[];
   moves: ReadonlyMap<Node, MoveReport>;
 }
 

@@ -5,6 +5,7 @@
 
 use std::io::Cursor;
 
+use js_sys::Reflect;
 use serde::Serialize;
 use shakmaty::fen::Epd;
 use shakmaty::san::SanPlus;
@@ -12,7 +13,7 @@ use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Move, Position};
 use shelfish_analysis::pgn::{self, GameText, GameTexts, Line, Note, PgnGame, Skipped};
 use shelfish_analysis::{
-    DEFAULT_NODES, Game, GameError, KnownEval, Origin, ReportError, Review, Score,
+    DEFAULT_NODES, Game, GameError, KnownEval, Origin, ReportError, Review, Score, uci,
 };
 use shelfish_wasm_shared::{WasmError, to_js};
 use wasm_bindgen::prelude::*;
@@ -184,7 +185,17 @@ impl GameReview {
 
     /// Returns the report by the evaluations so far.
     pub fn report(&self) -> JsValue {
-        to_js(&self.review.report())
+        let report = self.review.report();
+        let value = to_js(&report);
+        let moves = Reflect::get(&value, &"moves".into()).unwrap_or_default();
+        for (n, found) in report.moves.iter().enumerate() {
+            if let (Some(uci), Some(san)) = (&found.best, &found.best_san)
+                && let Ok(item) = Reflect::get_u32(&moves, n as u32)
+            {
+                let _ = Reflect::set(&item, &"best".into(), &to_js(&Best { uci, san }));
+            }
+        }
+        value
     }
 
     /// Returns the evaluations that count, one for each position of the game.
@@ -222,6 +233,13 @@ struct Read {
     skipped: [u32; 3],
 }
 
+/// The best move.
+#[derive(Serialize)]
+struct Best<'a> {
+    uci: &'a str,
+    san: &'a str,
+}
+
 /// A move of a game, with its annotations.
 #[derive(Serialize)]
 struct Node {
@@ -236,28 +254,23 @@ struct Node {
 /// An evaluation.
 #[derive(Serialize)]
 struct Known {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cp: Option<i32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mate: Option<i32>,
+    from: Origin,
     #[serde(skip_serializing_if = "Option::is_none")]
     depth: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
     knodes: Option<u64>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    line: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    second: Option<Second>,
-    from: Origin,
+    pvs: Vec<Pv>,
 }
 
-/// Score of a second line.
+/// A variation. Only the score of a second line is known.
 #[derive(Serialize)]
-struct Second {
+struct Pv {
     #[serde(skip_serializing_if = "Option::is_none")]
     cp: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     mate: Option<i32>,
+    score: String,
+    uci: Vec<String>,
 }
 
 impl Known {
@@ -267,58 +280,72 @@ impl Known {
     }
 
     fn new(known: &KnownEval) -> Known {
-        let (cp, mate) = known.score.cp_and_mate();
-        let second = known.second.map(|score| {
+        let pv = |score: Score, line: &[UciMove]| {
             let (cp, mate) = score.cp_and_mate();
-            Second { cp, mate }
-        });
+            Pv {
+                cp,
+                mate,
+                score: score.to_string(),
+                uci: line.iter().map(ToString::to_string).collect(),
+            }
+        };
+        let first = pv(known.score, &known.line);
+        let second = known.second.map(|score| pv(score, &[]));
         Known {
-            cp,
-            mate,
+            from: known.origin,
             depth: known.depth,
             knodes: known.knodes,
-            line: known.line.iter().map(ToString::to_string).collect(),
-            second,
-            from: known.origin,
+            pvs: [first].into_iter().chain(second).collect(),
         }
     }
 }
 
 /// Reads the games of a file, one at a time.
 #[wasm_bindgen]
-pub struct GameReader(GameTexts<Cursor<Vec<u8>>>);
+pub struct GameReader {
+    texts: GameTexts<Cursor<Vec<u8>>>,
+    castling: CastlingMode,
+}
 
 #[wasm_bindgen]
 impl GameReader {
     /// Creates a reader of a file.
     #[wasm_bindgen(constructor)]
-    pub fn new(file: Vec<u8>) -> GameReader {
-        GameReader(GameTexts::new(Cursor::new(file)))
+    pub fn new(file: Vec<u8>, chess960: bool) -> GameReader {
+        GameReader {
+            texts: GameTexts::new(Cursor::new(file)),
+            castling: CastlingMode::from_chess960(chess960),
+        }
     }
 
     /// Reads the next game. Returns `undefined` after the last game.
     pub fn next_game(&mut self) -> JsValue {
-        let text = self.0.next().and_then(Result::ok);
+        let text = self.texts.next().and_then(Result::ok);
         text.map_or(JsValue::UNDEFINED, |text| {
             let game = pgn::read(&text.text, text.line);
-            to_js(&read_game(text, game))
+            to_js(&read_game(text, game, self.castling))
         })
     }
 }
 
 /// Reads the first game of a PGN.
 #[wasm_bindgen]
-pub fn read(text: &str) -> Result<JsValue, JsValue> {
+pub fn read(text: &str, chess960: bool) -> Result<JsValue, JsValue> {
     let (text, game) = first_game(text)?;
-    Ok(to_js(&read_game(text, game)))
+    let castling = CastlingMode::from_chess960(chess960);
+    Ok(to_js(&read_game(text, game, castling)))
 }
 
-fn read_game(GameText { number, line, text }: GameText, game: PgnGame) -> Read {
+fn read_game(
+    GameText { number, line, text }: GameText,
+    game: PgnGame,
+    castling: CastlingMode,
+) -> Read {
     let positions: Vec<Chess> = game.game.positions().collect();
     let fen = game.tag("FEN").map(|fen| fen.replace('_', " "));
     let fen = fen.filter(|fen| !matches!(fen.trim(), "" | "?"));
     let epd = |position| Epd::from_position(position, EnPassantMode::Legal).to_string();
-    let uci = |m: &Move| m.to_uci(CastlingMode::Chess960).to_string();
+    let uci = |m: &Move| uci(*m, castling).to_string();
     let Skipped {
         tags,
         words,
@@ -336,7 +363,7 @@ fn read_game(GameText { number, line, text }: GameText, game: PgnGame) -> Read {
         positions: positions.iter().map(epd).collect(),
         evaluations: Known::all(&game.evaluations()),
         comments: comments(&game.line.notes),
-        tree: nodes(&game.line, &mut start, Vec::new()),
+        tree: nodes(&game.line, &mut start, Vec::new(), castling),
         result: game.result,
         error: game.error.map(|error| error.to_string()),
         tags: game.tags,
@@ -345,13 +372,20 @@ fn read_game(GameText { number, line, text }: GameText, game: PgnGame) -> Read {
 }
 
 /// Returns the moves of a line from a position, up to the first that is not legal. The first move has comments before it.
-fn nodes(line: &Line, position: &mut Chess, mut before: Vec<String>) -> Vec<Node> {
+fn nodes(
+    line: &Line,
+    position: &mut Chess,
+    mut before: Vec<String>,
+    castling: CastlingMode,
+) -> Vec<Node> {
     let mut nodes = Vec::new();
     for step in &line.moves {
         let Some(m) = step.m else { break };
         let variations = step.notes.iter().filter_map(|note| match note {
             Note::Variation(line) => {
-                Some(nodes_of_variation(line, position)).filter(|nodes| !nodes.is_empty())
+                let position = &mut position.clone();
+                Some(self::nodes(line, position, comments(&line.notes), castling))
+                    .filter(|nodes| !nodes.is_empty())
             }
             _ => None,
         });
@@ -361,7 +395,7 @@ fn nodes(line: &Line, position: &mut Chess, mut before: Vec<String>) -> Vec<Node
             _ => None,
         });
         nodes.push(Node {
-            uci: m.to_uci(CastlingMode::Chess960).to_string(),
+            uci: uci(m, castling).to_string(),
             nags: nags.collect(),
             before: core::mem::take(&mut before),
             comments: comments(&step.notes),
@@ -370,10 +404,6 @@ fn nodes(line: &Line, position: &mut Chess, mut before: Vec<String>) -> Vec<Node
         });
     }
     nodes
-}
-
-fn nodes_of_variation(line: &Line, position: &Chess) -> Vec<Node> {
-    nodes(line, &mut position.clone(), comments(&line.notes))
 }
 
 fn comments(notes: &[Note]) -> Vec<String> {
@@ -386,10 +416,10 @@ fn comments(notes: &[Note]) -> Vec<String> {
 
 /// Returns the move that a typed text names, in UCI.
 #[wasm_bindgen]
-pub fn find_move(fen: &str, text: &str) -> Option<String> {
+pub fn find_move(fen: &str, text: &str, chess960: bool) -> Option<String> {
     let game = Game::from_uci(Some(fen), []).ok()?;
     let m = pgn::find_move(game.start(), text)?;
-    Some(m.to_uci(CastlingMode::Chess960).to_string())
+    Some(uci(m, CastlingMode::from_chess960(chess960)).to_string())
 }
 
 fn first_game(text: &str) -> Result<(GameText, PgnGame), WasmError> {

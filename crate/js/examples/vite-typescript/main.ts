@@ -22,7 +22,7 @@ try {
     const score =
       answer instanceof ShelfishError
         ? answer.message
-        : (answer?.best.pvs[0].score ?? "not in the database");
+        : (answer?.pvs[0].score ?? "not in the database");
     const item = document.createElement("li");
     item.textContent = `${move} ${score}`;
     list.append(item);

@@ -3,7 +3,7 @@ import { openDatabase, sample } from "shelfish";
 export async function answer(url) {
   try {
     const shelf = await openDatabase(url ?? sample());
-    const { best } = await shelf.lookup(
+    const best = await shelf.lookup(
       "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
       { san: true },
     );

@@ -1,7 +1,7 @@
 import { openDatabase, sample } from "shelfish";
 
 const shelf = await openDatabase(process.argv[2] ?? sample());
-const { best } = await shelf.lookup(
+const best = await shelf.lookup(
   "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
   { san: true },
 );

@@ -2,7 +2,7 @@ import { openDatabase, sample } from "shelfish";
 
 async function answer(url) {
   const shelf = await openDatabase(url ?? sample());
-  const { best } = await shelf.lookup(
+  const best = await shelf.lookup(
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
     { san: true },
   );

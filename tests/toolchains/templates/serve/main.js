@@ -9,7 +9,7 @@ async function answer() {
     new Worker(new URL("./evals.js", import.meta.url), { type: "module" }),
     db,
   );
-  const { best } = await shelf.lookup(
+  const best = await shelf.lookup(
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
     { san: true },
   );

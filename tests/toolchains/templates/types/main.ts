@@ -13,6 +13,6 @@ for (const wasm of [
 ]) {
   const shelf = await openDatabase("https://example.org/", { wasm });
   const answer = await shelf.lookup("");
-  console.log(answer?.best.pvs[0].score);
+  console.log(answer?.pvs[0].score);
   await openInline("https://example.org/", { wasm });
 }

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 
 test("answers", async () => {
   const shelf = await openDatabase(process.env.DATABASE, { indexedDB: false });
-  const { best } = await shelf.lookup(
+  const best = await shelf.lookup(
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
     { san: true },
   );

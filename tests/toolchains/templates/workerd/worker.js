@@ -4,7 +4,7 @@ export default {
   async fetch(request) {
     const url = new URL(request.url).searchParams.get("db");
     const shelf = await openDatabase(url ?? sample());
-    const { best } = await shelf.lookup(
+    const best = await shelf.lookup(
       "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -",
       { san: true },
     );
