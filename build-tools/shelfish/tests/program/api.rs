@@ -237,13 +237,24 @@ fn the_api_reads_from_a_host_reports_to_prometheus_and_allows_all_origins() {
     assert_eq!(api.get("/healthz").0, 200);
     let (_, _, text) = api.get("/metrics");
     assert!(
-        text.contains("shelfish_questions_total{outcome=\"hit\"} 1\n"),
+        text.contains("shelfish_questions_total{endpoint=\"/api/cloud-eval\",status=\"200\"} 1\n"),
         "{text}"
     );
     assert!(
         !text.contains("shelfish_source_requests_total 0\n"),
         "{text}"
     );
+    for metric in [
+        concat!(
+            "shelfish_build_info{version=\"",
+            env!("CARGO_PKG_VERSION"),
+            "\"} 1"
+        ),
+        "shelfish_open_connections 1",
+        "shelfish_question_seconds_count{endpoint=\"/api/cloud-eval\"} 1",
+    ] {
+        assert!(text.lines().any(|line| line == metric), "{metric}: {text}");
+    }
     assert_eq!(
         api.get("/manifest.json").0,
         404,
@@ -324,10 +335,13 @@ fn after_a_failed_revalidation_the_old_database_stays_in_use() {
     until("the damaged manifest is refused again", || {
         failed() > before
     });
+    until("the server is unhealthy", || api.get("/healthz").0 == 503);
+    assert!(failed() >= 3);
 
     fixture.file("db/manifest.json", &manifest);
     let before = unchanged();
     until("the manifest is confirmed again", || unchanged() > before);
+    assert_eq!(api.get("/healthz").0, 200);
     host.child.kill().unwrap();
     host.child.wait().unwrap();
     let (before, old) = (failed(), age());
@@ -440,7 +454,7 @@ fn questions_beyond_the_limit_are_answered_with_503_and_a_time() {
     let fen = "4k3/8/8/8/8/8/8/4K2R w K -";
     until("the question is answered", || api.ask(fen, 1).0 == 200);
     assert_ne!(
-        api.metric("shelfish_questions_total{outcome=\"busy\"}"),
+        api.metric("shelfish_questions_total{endpoint=\"/api/cloud-eval\",status=\"503\"}"),
         "0"
     );
 }

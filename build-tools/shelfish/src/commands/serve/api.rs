@@ -4,19 +4,20 @@
 //! Lichess' tablebase, `/masters` and `/lichess` in the shape of Lichess' opening explorer. `/metrics` is for Prometheus,
 //! `/healthz` for health checks.
 
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::error_handling::HandleErrorLayer;
 use axum::extract::{RawQuery, Request, State};
+use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
-use axum::http::{Method, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use prometheus::{
-    Gauge, Histogram, HistogramOpts, IntCounter, IntCounterVec, Opts, Registry, TextEncoder,
+    Gauge, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, Opts, Registry, TextEncoder,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -29,10 +30,9 @@ use shelfish::reader::{Options, Reader};
 use shelfish_endgames::{EndgameError, Probe, ProbedMove, Verdict, parse_fen};
 use tower::ServiceBuilder;
 use tower::limit::GlobalConcurrencyLimitLayer;
-use tower_http::cors::{Any, CorsLayer};
 
-use super::explorer;
 use super::question::{INEXACT, Refusal, answer, check_variant, fen_of, parameters};
+use super::{CONNECTIONS, PLACES, explorer, site};
 use crate::BoxError;
 use crate::database::endgames::EndgameTables;
 use crate::database::{self, DatabaseSource, OpenError};
@@ -81,39 +81,44 @@ struct Api {
     endgames: Option<EndgameTables>,
     book: Option<Reader<DatabaseSource, Played>>,
     metrics: Metrics,
+    /// Number of the last revalidations without a success, by which the server is unhealthy.
+    failures: AtomicU32,
 }
+
+/// Number of revalidations in a row that fail before the server is unhealthy.
+const MAX_FAILURES: u32 = 3;
 
 /// Counts since the start of the server.
 struct Metrics {
     registry: Registry,
     questions: IntCounterVec,
-    seconds: Histogram,
+    seconds: HistogramVec,
     revalidations: IntCounterVec,
 }
 
 impl Metrics {
     fn new() -> Result<Metrics, prometheus::Error> {
         let registry = Registry::new_custom(Some("shelfish".to_owned()), None)?;
-        let counters = |name, help, outcomes: &[&str]| {
-            let counters = IntCounterVec::new(Opts::new(name, help), &["outcome"])?;
-            for outcome in outcomes {
-                counters.with_label_values(&[outcome]);
-            }
+        let counters = |name, help, labels: &[&str]| {
+            let counters = IntCounterVec::new(Opts::new(name, help), labels)?;
             registry.register(Box::new(counters.clone()))?;
             Ok::<_, prometheus::Error>(counters)
         };
         let questions = counters(
             "questions_total",
             "Questions to the API.",
-            &["hit", "miss", "refused", "busy", "failed"],
+            &["endpoint", "status"],
         )?;
         let revalidations = counters(
             "revalidations_total",
             "Requests for a newer manifest, by --revalidate.",
-            &["unchanged", "replaced", "failed"],
+            &["outcome"],
         )?;
+        for outcome in ["unchanged", "replaced", "failed"] {
+            revalidations.with_label_values(&[outcome]);
+        }
         let seconds = HistogramOpts::new("question_seconds", "Time from question to answer.");
-        let seconds = Histogram::with_opts(seconds.buckets(BOUNDS.into()))?;
+        let seconds = HistogramVec::new(seconds.buckets(BOUNDS.into()), &["endpoint"])?;
         registry.register(Box::new(seconds.clone()))?;
         Ok(Metrics {
             registry,
@@ -146,6 +151,7 @@ pub(super) async fn router(args: &Args, database: &str) -> Result<Router, BoxErr
         endgames,
         book,
         metrics: Metrics::new()?,
+        failures: AtomicU32::new(0),
     });
     tokio::spawn(revalidate(Arc::downgrade(&api), args.revalidate));
     let limits = ServiceBuilder::new()
@@ -153,21 +159,16 @@ pub(super) async fn router(args: &Args, database: &str) -> Result<Router, BoxErr
         .load_shed()
         .layer(GlobalConcurrencyLimitLayer::new(args.max_questions.into()))
         .timeout(WAVES * timeout());
-    let cors = CorsLayer::new()
-        .allow_origin(Any)
-        .allow_methods([Method::GET])
-        .expose_headers([INEXACT])
-        .max_age(Duration::from_secs(86_400));
     Ok(Router::new()
         .route("/api/cloud-eval", get(cloud_eval))
         .route("/standard", get(standard))
         .route("/masters", get(|api, query| explore(true, api, query)))
         .route("/lichess", get(|api, query| explore(false, api, query)))
-        .layer(limits)
-        .layer(middleware::from_fn_with_state(api.clone(), count))
+        .route_layer(limits)
+        .route_layer(middleware::from_fn_with_state(api.clone(), count))
         .route("/metrics", get(prometheus))
-        .route("/healthz", get(|| async { "ok\n" }))
-        .layer(cors)
+        .route("/healthz", get(health))
+        .layer(site::cors().expose_headers([INEXACT]))
         .with_state(api))
 }
 
@@ -177,20 +178,27 @@ fn busy() -> Response {
     ([(RETRY_AFTER, "1")], response).into_response()
 }
 
+/// Answers whether revalidations still succeed. A single failure is not yet a reason to replace the server.
+async fn health(State(api): State<Arc<Api>>) -> (StatusCode, &'static str) {
+    if api.failures.load(Relaxed) < MAX_FAILURES {
+        return (StatusCode::OK, "ok\n");
+    }
+    let why = "no manifest could be read again, see the log; the old database stays in use\n";
+    (StatusCode::SERVICE_UNAVAILABLE, why)
+}
+
 /// Counts questions, and measures their time.
 async fn count(State(api): State<Arc<Api>>, request: Request, next: Next) -> Response {
     let start = Instant::now();
+    // The routes contain no parameters.
+    let endpoint = request.uri().path().to_owned();
     let response = next.run(request).await;
-    let outcome = match response.status() {
-        StatusCode::OK => "hit",
-        StatusCode::NOT_FOUND => "miss",
-        StatusCode::SERVICE_UNAVAILABLE => "busy",
-        status if status.is_client_error() => "refused",
-        _ => "failed",
-    };
     let metrics = &api.metrics;
-    metrics.questions.with_label_values(&[outcome]).inc();
-    metrics.seconds.observe(start.elapsed().as_secs_f64());
+    let status = response.status();
+    let labels = [&endpoint, status.as_str()];
+    metrics.questions.with_label_values(&labels).inc();
+    let seconds = metrics.seconds.with_label_values(&labels[..1]);
+    seconds.observe(start.elapsed().as_secs_f64());
     response
 }
 
@@ -204,6 +212,11 @@ async fn revalidate(api: Weak<Api>, interval: Duration) {
         if let Some(book) = &api.book {
             results.push(book.revalidate().await);
         }
+        let failures = match results.iter().all(Result::is_err) {
+            true => api.failures.load(Relaxed).saturating_add(1),
+            false => 0,
+        };
+        api.failures.store(failures, Relaxed);
         for (result, has_failed) in results.into_iter().zip(&mut have_failed) {
             let outcome = match &result {
                 Ok(true) => "replaced",
@@ -261,16 +274,31 @@ fn metrics(api: &Api) -> Result<String, prometheus::Error> {
         registry.register(Box::new(counter))?;
     }
     let positions = reader.manifest().positions as f64;
-    for (name, help, value) in [
-        ("positions", "Positions of the database.", Some(positions)),
+    let connections = (CONNECTIONS - PLACES.available_permits()) as f64;
+    let version = Opts::new("build_info", "Version of the program.");
+    for (options, value) in [
         (
-            "manifest_age_seconds",
-            "Time since the database's host last sent or confirmed the manifest.",
+            Opts::new("positions", "Positions of the database."),
+            Some(positions),
+        ),
+        (
+            Opts::new("open_connections", "Open connections."),
+            Some(connections),
+        ),
+        (
+            version.const_label("version", env!("CARGO_PKG_VERSION")),
+            Some(1.0),
+        ),
+        (
+            Opts::new(
+                "manifest_age_seconds",
+                "Time since the database's host last sent or confirmed the manifest.",
+            ),
             reader.manifest_age().map(|age| age.as_secs_f64()),
         ),
     ] {
         let Some(value) = value else { continue };
-        let gauge = Gauge::new(name, help)?;
+        let gauge = Gauge::with_opts(options)?;
         gauge.set(value);
         registry.register(Box::new(gauge))?;
     }

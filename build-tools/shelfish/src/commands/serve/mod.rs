@@ -13,7 +13,6 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use axum::Router;
@@ -39,6 +38,9 @@ use crate::{BoxError, Outcome};
 /// Maximum number of open connections. Further clients wait.
 const CONNECTIONS: usize = 512;
 
+/// Places of connections that are not open.
+static PLACES: Semaphore = Semaphore::const_new(CONNECTIONS);
+
 /// Time for the head of a request, which includes the time that an open connection waits for a request.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -63,7 +65,8 @@ The explorer answers the parameters fen, play, moves, topGames and variant of Li
 buckets of the book. The header Shelfish-Inexact names the parameters that the answer does not follow exactly.
 
 With --api, a new database is in use after at most --revalidate. If the manifest cannot be read again, the old database stays
-in use: /metrics shows shelfish_manifest_age_seconds and shelfish_revalidations_total. Clients may keep an answer for an hour.
+in use: /metrics shows shelfish_manifest_age_seconds and shelfish_revalidations_total. /healthz answers 503 after three times in
+which no manifest could be read. Clients may keep an answer for an hour.
 
 Put a proxy in front of a public server: it limits each client, and terminates TLS. Ctrl-C and SIGTERM stop the server, and
 pending answers have 10 s to finish.
@@ -166,10 +169,12 @@ async fn serve(mut listener: TcpListener, app: Router, stop: impl Future) {
         .header_read_timeout(HEAD_TIMEOUT)
         .max_buf_size(MAX_HEAD);
     let graceful = GracefulShutdown::new();
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
     let accept = async {
-        while let Ok(place) = places.clone().acquire_owned().await {
+        loop {
             let (stream, client) = Listener::accept(&mut listener).await;
+            let Ok(place) = PLACES.acquire().await else {
+                return;
+            };
             // Without Nagle's algorithm, a head and a short body do not wait for an acknowledgement.
             let _ = stream.set_nodelay(true);
             let app = app.clone();

@@ -10,11 +10,11 @@ use axum::http::header::{
     ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_RANGE,
     LAST_MODIFIED, RANGE,
 };
-use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::Response;
 use futures_util::StreamExt as _;
-use tower_http::cors::{Any, CorsLayer};
+use tower_http::cors::{AllowHeaders, AllowMethods, Any, CorsLayer};
 use tower_http::services::{ServeDir, ServeFile};
 use tower_http::set_header::SetResponseHeaderLayer;
 
@@ -34,21 +34,15 @@ pub(super) fn router(args: &Args) -> Result<Router, ServeError> {
     let files = Router::new()
         .fallback_service(files)
         .layer(middleware::from_fn(checked));
-    // All pages may read ranges and the headers that verify them.
-    let cors = CorsLayer::new()
-        .allow_origin(Any)
-        .allow_methods([Method::GET, Method::HEAD, Method::OPTIONS])
-        .allow_headers(Any)
-        .allow_private_network(true)
-        .expose_headers([
-            ACCEPT_RANGES,
-            CONTENT_LENGTH,
-            CONTENT_RANGE,
-            CONTENT_TYPE,
-            ETAG,
-            LAST_MODIFIED,
-        ])
-        .max_age(Duration::from_secs(24 * 60 * 60));
+    // The headers verify ranges.
+    let cors = cors().expose_headers([
+        ACCEPT_RANGES,
+        CONTENT_LENGTH,
+        CONTENT_RANGE,
+        CONTENT_TYPE,
+        ETAG,
+        LAST_MODIFIED,
+    ]);
     let header =
         |name, value| SetResponseHeaderLayer::if_not_present(name, HeaderValue::from_static(value));
     Ok(files
@@ -58,6 +52,16 @@ pub(super) fn router(args: &Args) -> Result<Router, ServeError> {
             "nosniff",
         ))
         .layer(cors))
+}
+
+/// Lets pages of all origins ask with any headers. They are repeated, because `*` does not include `Authorization`.
+pub(super) fn cors() -> CorsLayer {
+    CorsLayer::new()
+        .allow_origin(Any)
+        .allow_methods(AllowMethods::mirror_request())
+        .allow_headers(AllowHeaders::mirror_request())
+        .allow_private_network(true)
+        .max_age(Duration::from_secs(24 * 60 * 60))
 }
 
 /// Checks what `ServeDir` does not. A range in other units, or of another version than `If-Range` names, gets the whole file.

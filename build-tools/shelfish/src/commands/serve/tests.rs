@@ -1,9 +1,9 @@
 use std::fs;
 
 use axum::http::header::{
-    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS,
-    ACCESS_CONTROL_REQUEST_HEADERS, ACCESS_CONTROL_REQUEST_METHOD, CONTENT_RANGE, ETAG, IF_RANGE,
-    LOCATION, ORIGIN,
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_HEADERS, ACCESS_CONTROL_REQUEST_METHOD,
+    CONTENT_RANGE, ETAG, IF_RANGE, LOCATION, ORIGIN,
 };
 use axum::http::{HeaderMap, HeaderName, Method};
 use clap::Parser;
@@ -123,7 +123,7 @@ fn ranges_are_answered_with_exactly_their_bytes() -> Test {
 
 #[test]
 fn pages_of_any_origin_may_read_ranges_and_their_headers() -> Test {
-    let site = site(&[])?;
+    let mut site = site(&[])?;
     let origin = (ORIGIN, "https://example.org");
     let answer = site.get(SHARD, &[(RANGE, "bytes=0-9"), origin.clone()])?;
     assert_eq!(answer.header(ACCESS_CONTROL_ALLOW_ORIGIN), "*");
@@ -132,16 +132,24 @@ fn pages_of_any_origin_may_read_ranges_and_their_headers() -> Test {
         assert!(exposed.contains(name), "{name} in {exposed}");
     }
     let private = |what| HeaderName::from_static(what);
+    // `*` does not include `Authorization`.
+    let headers = "range,if-none-match,authorization";
     let asks = [
         origin,
         (ACCESS_CONTROL_REQUEST_METHOD, "GET"),
-        (ACCESS_CONTROL_REQUEST_HEADERS, "range,if-none-match"),
+        (ACCESS_CONTROL_REQUEST_HEADERS, headers),
         (private("access-control-request-private-network"), "true"),
     ];
-    let answer = site.ask(Method::OPTIONS, SHARD, &asks)?;
-    assert_eq!(answer.header(ACCESS_CONTROL_ALLOW_HEADERS), "*");
-    let allowed = answer.header(private("access-control-allow-private-network"));
-    assert_eq!((answer.status, allowed), (200, "true"));
+    let database = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/database/db");
+    let api = started(database, &["--api"])?;
+    for (app, path) in [(None, SHARD), (Some(api), "/api/cloud-eval")] {
+        site.app = app.unwrap_or(site.app);
+        let answer = site.ask(Method::OPTIONS, path, &asks)?;
+        assert_eq!(answer.header(ACCESS_CONTROL_ALLOW_HEADERS), headers);
+        assert_eq!(answer.header(ACCESS_CONTROL_ALLOW_METHODS), "GET");
+        let allowed = answer.header(private("access-control-allow-private-network"));
+        assert_eq!((answer.status, allowed), (200, "true"));
+    }
     Ok(())
 }
 
