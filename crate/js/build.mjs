@@ -99,9 +99,9 @@ const MODULES = {
   shelfish_engine: "engine-wasm.js",
 };
 
-/** Parts of the names of the standard library's functions that panic. A browser does not show their messages, only the trap. */
+/** Parts of the names of functions that panic. A browser does not show their messages, only the trap. */
 const PANICS =
-  /\bcore\[\w+\]::panicking::|\[.*(::assert_failed|::expect_failed|::handle_error|::panic_already_|::slice_index_fail|::unwrap_failed|raw_vec::capacity_overflow)/;
+  /\bcore(\[\w+\])?::panicking::|_fail\b|::assert_failed|::expect_failed|::handle_error|::panic_|::unwrap_failed|::capacity_overflow/;
 
 /** Letters that encode the bytes of modules as text, as in `shared/decode-module.ts`. Charsets and quotes do not change them. The
  * last two start codes of two letters. */
@@ -112,9 +112,43 @@ const js = fileURLToPath(new URL(".", import.meta.url));
 const root = join(js, "../..");
 const pkg = join(root, "crate/pkg");
 
+/** Paths of Rust's sources in the data of a module. */
+const SOURCES =
+  /(?:\/rustc\/\w{40}\/|\/rust\/deps\/|\.\/|crate\/)[-\w./]+?\.rs/g;
+
+/**
+ * Clears the paths and the places of panics: pointer and length of the path, line and column. Nothing reads them, because a panic is
+ * only a trap.
+ */
+function clearPlaces(bytes) {
+  const module = binaryen.readBinary(bytes);
+  for (let n = 0; n < module.getNumDataSegments(); n++) {
+    const { offset, data } = module.getDataSegmentInfo(
+      module.getDataSegmentByIndex(n),
+    );
+    const content = Buffer.from(data);
+    const at = bytes.indexOf(content);
+    const lengths = new Map();
+    for (const { index, 0: path } of content
+      .toString("latin1")
+      .matchAll(SOURCES)) {
+      lengths.set(offset + index, path.length);
+      bytes.fill(0, at + index, at + index + path.length);
+    }
+    for (let place = -offset & 3; place + 16 <= content.length; place += 4) {
+      const [pointer, length] = [0, 4].map((n) =>
+        content.readUInt32LE(place + n),
+      );
+      if (length && lengths.get(pointer) === length)
+        bytes.fill(0, at + place, at + place + 16);
+    }
+  }
+  return bytes;
+}
+
 /** Makes a module smaller and faster, in a thread of its own. */
 function optimise(from, to) {
-  const module = binaryen.readBinary(readFileSync(from));
+  const module = binaryen.readBinary(clearPlaces(readFileSync(from)));
   for (let n = 0; n < module.getNumFunctions(); n++) {
     const {
       name,
@@ -129,9 +163,10 @@ function optimise(from, to) {
     )
       binaryen.Function.setBody(module.getFunction(name), module.unreachable());
   }
+  const isEngine = basename(from) === "shelfish_engine_bg.wasm";
   binaryen.setOptimizeLevel(3);
-  binaryen.setShrinkLevel(0);
-  if (basename(from) === "shelfish_engine_bg.wasm") {
+  binaryen.setShrinkLevel(isEngine ? 0 : 1);
+  if (isEngine) {
     // The host can suspend and resume the search. It calls the host through a trait, and Asyncify would otherwise instrument all
     // indirect calls. The module is optimised first, because Asyncify adds code for each call and local.
     module.optimize();
@@ -149,6 +184,7 @@ function optimise(from, to) {
   // and equal alignments compress better.
   binaryen.addPassToSkip("memory-packing");
   binaryen.setOneCallerInlineMaxSize(0);
+  binaryen.setAlwaysInlineMaxSize(isEngine ? 2 : 4);
   binaryen.setLowMemoryUnused(true);
   module.optimize();
   module.runPasses([
