@@ -65,18 +65,12 @@ pub struct Run {
     pub records: u64,
 }
 
-/// The last part of a run while it is written, and the number of bytes that it may still take.
-struct OpenPart {
-    encoder: zstd::Encoder<'static, File>,
-    path: TempPath,
-    left: usize,
-}
-
 /// Writes a run. Each key is stored as the length shared with the key before, and the rest.
 struct RunWriter<'a> {
     run_files: &'a RunFiles,
     run: Run,
-    part: Option<OpenPart>,
+    /// The last part, and the number of bytes that it may still take.
+    part: Option<(zstd::Encoder<'static, File>, TempPath, usize)>,
     buffer: Vec<u8>,
     key: Vec<u8>,
 }
@@ -106,37 +100,33 @@ impl<'a> RunWriter<'a> {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let mut part = match self.part.take() {
+        let (mut encoder, path, left) = match self.part.take() {
             Some(part) => part,
             None => {
-                let RunFiles {
-                    dir, count, part, ..
-                } = self.run_files;
+                let RunFiles { dir, count, part } = self.run_files;
                 let path = dir.join(format!("{}.run", count.fetch_add(1, Relaxed)));
                 let mut encoder = zstd::Encoder::new(File::create(&path)?, LEVEL)?;
-                let (path, left) = (TempPath::try_from_path(path)?, *part);
                 encoder.window_log(WINDOW_LOG)?;
                 encoder.include_checksum(true)?;
-                OpenPart {
-                    encoder,
-                    path,
-                    left,
-                }
+                (encoder, TempPath::try_from_path(path)?, *part)
             }
         };
-        part.encoder.write_all(&self.buffer)?;
-        let left = part.left.checked_sub(self.buffer.len());
+        encoder.write_all(&self.buffer)?;
+        let left = left.checked_sub(self.buffer.len());
         self.buffer.clear();
+        self.part = Some((encoder, path, left.unwrap_or(0)));
         match left {
-            Some(left) => self.part = Some(OpenPart { left, ..part }),
-            None => self.close(part)?,
+            Some(_) => Ok(()),
+            None => self.close(),
         }
-        Ok(())
     }
 
-    fn close(&mut self, OpenPart { encoder, path, .. }: OpenPart) -> io::Result<()> {
-        encoder.finish()?;
-        self.run.parts.push_back(Arc::new(path));
+    /// Completes the last part.
+    fn close(&mut self) -> io::Result<()> {
+        if let Some((encoder, path, _)) = self.part.take() {
+            encoder.finish()?;
+            self.run.parts.push_back(Arc::new(path));
+        }
         Ok(())
     }
 
@@ -144,9 +134,7 @@ impl<'a> RunWriter<'a> {
         if !self.buffer.is_empty() {
             self.flush()?;
         }
-        if let Some(part) = self.part.take() {
-            self.close(part)?;
-        }
+        self.close()?;
         Ok(self.run)
     }
 }

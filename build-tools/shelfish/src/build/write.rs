@@ -60,16 +60,6 @@ pub fn write<K: Kind>(
     options: &Options,
     workspace: &Workspace,
     run_files: &RunFiles,
-    content: Content<K>,
-) -> Result<Written, BuildError> {
-    let written = write_table(options, workspace, run_files, content);
-    written.map_err(|error| error.in_workspace(workspace))
-}
-
-fn write_table<K: Kind>(
-    options: &Options,
-    workspace: &Workspace,
-    run_files: &RunFiles,
     mut content: Content<K>,
 ) -> Result<Written, BuildError> {
     let positions = Arc::new(AtomicU64::new(0));
@@ -88,6 +78,11 @@ fn write_table<K: Kind>(
     let mut writer =
         TableWriter::<K::Record>::create(&options.out, workspace.dir(), writer_options);
     let (min_bytes, max_bytes) = (content.min_bytes, options.max_bytes.unwrap_or(u64::MAX));
+    let too_large = |bytes, positions| BuildError::TooLarge {
+        max_bytes,
+        bytes,
+        positions,
+    };
     let (mut blocks, mut blocks_kept, mut over_limit) = (0, 0, OverLimit::default());
     let join = Join::new(options, run_files, content)?;
     let (encoded, left_out) = encoded(join, &options.boundaries, options.threads);
@@ -109,11 +104,7 @@ fn write_table<K: Kind>(
         let bytes = writer.bytes();
         if bytes > max_bytes {
             writer.complete()?.discard()?;
-            return Err(BuildError::TooLarge {
-                max_bytes,
-                bytes,
-                positions,
-            });
+            return Err(too_large(bytes, positions));
         }
     }
     drop(progress);
@@ -121,15 +112,10 @@ fn write_table<K: Kind>(
     let bytes = table.bytes();
     if bytes > max_bytes || bytes < min_bytes {
         table.discard()?;
-        let positions = positions.load(Relaxed);
         return Err(if bytes < min_bytes {
             BuildError::TooSmall { bytes }
         } else {
-            BuildError::TooLarge {
-                max_bytes,
-                bytes,
-                positions,
-            }
+            too_large(bytes, positions.load(Relaxed))
         });
     }
     Ok(Written {
@@ -225,18 +211,22 @@ impl<K: Kind> Join<K> {
                 gather_payload(&self.kind, &mut payload, &next?.1)?;
                 count += 1;
             }
-            let records = take(&mut self.bases, &key)?;
-            match &records[..] {
-                [record] if !is_run && self.kind.keeps_bases() => {
-                    return Ok(Some((Draft::Based(record.clone()), weight)));
+            let mut records = Vec::new();
+            for base in &mut self.bases {
+                if base.peek().is_some_and(|(next, _)| next.as_bytes() == key) {
+                    records.extend(base.take()?);
                 }
-                records => {
-                    for record in records {
-                        let record = self.kind.payload(&record.record()?);
-                        gather_payload(&self.kind, &mut payload, &record)?;
-                        count += 1;
-                    }
-                }
+            }
+            if let [record] = &records[..]
+                && !is_run
+                && self.kind.keeps_bases()
+            {
+                return Ok(Some((Draft::Based(record.clone()), weight)));
+            }
+            for record in &records {
+                let record = self.kind.payload(&record.record()?);
+                gather_payload(&self.kind, &mut payload, &record)?;
+                count += 1;
             }
             if count > 1 {
                 payload = self.kind.merge(&payload)?;
@@ -249,23 +239,6 @@ impl<K: Kind> Join<K> {
             }
         }
     }
-}
-
-/// Takes the record of `key` from each base that contains it.
-fn take<R: shelfish::table::Record + Clone>(
-    bases: &mut [BaseReader<R>],
-    key: &[u8],
-) -> Result<Vec<BaseRecord<R>>, BuildError> {
-    let mut records = Vec::new();
-    for base in bases {
-        if base
-            .peek()
-            .is_some_and(|(other, _)| other.as_bytes() == key)
-        {
-            records.extend(base.take()?);
-        }
-    }
-    Ok(records)
 }
 
 /// Returns the records as encoded blocks, cut at each boundary, and the number of positions left out, valid at the end.
@@ -301,42 +274,33 @@ struct Blocks<K: Kind> {
     left_out: Arc<AtomicU64>,
 }
 
-/// The records of a block.
-struct Cut<K: Kind> {
-    drafts: Vec<Draft<K>>,
-    /// The key at which a part begins, for the first block of the part.
-    from: Option<Vec<u8>>,
-}
+/// The records of a block, and the key at which a part begins, for the first block of the part.
+type Cut<K> = (Vec<Draft<K>>, Option<Vec<u8>>);
 
 impl<K: Kind> Blocks<K> {
     fn next_block(&mut self) -> Result<Option<Cut<K>>, BuildError> {
         while let Some(cutter) = &mut self.cutter {
             let Some((draft, weight)) = self.join.next_record()? else {
                 self.left_out.store(self.join.left_out, Relaxed);
-                let from = self.from.take();
                 let rest = self.cutter.take().and_then(Cutter::finish);
-                return Ok(rest.map(|drafts| Cut { drafts, from }));
+                return Ok(rest.map(|drafts| (drafts, self.from.take())));
             };
             let key = draft.key().to_vec();
-            let mut before = None;
-            let mut begins = None;
+            let (mut before, mut begins) = (None, None);
             while let Some(boundary) = self.boundaries.pop_front_if(|boundary| *boundary <= key) {
                 begins = Some(boundary);
             }
-            if let Some(boundary) = begins {
+            if begins.is_some() {
                 let new = Cutter::new(K::Record::BLOCK_WEIGHT);
                 let full = std::mem::replace(cutter, new);
-                let from = self.from.replace(boundary);
-                before = full.finish().map(|drafts| Cut { drafts, from });
+                let from = std::mem::replace(&mut self.from, begins);
+                before = full.finish().map(|drafts| (drafts, from));
             }
             let cut = cutter.push(&key, weight, draft);
-            if before.is_some() {
-                // A cutter with one record cuts nothing.
-                return Ok(before);
-            }
-            if let Some(drafts) = cut {
-                let from = self.from.take();
-                return Ok(Some(Cut { drafts, from }));
+            // A cutter with one record cuts nothing.
+            let done = before.or_else(|| cut.map(|drafts| (drafts, self.from.take())));
+            if done.is_some() {
+                return Ok(done);
             }
         }
         Ok(None)
@@ -355,7 +319,7 @@ pub struct Encoded {
     pub over_limit: OverLimit,
 }
 
-fn encode<K: Kind>(Cut { drafts, from }: Cut<K>, kind: &K) -> Result<Encoded, BuildError> {
+fn encode<K: Kind>((drafts, from): Cut<K>, kind: &K) -> Result<Encoded, BuildError> {
     let mut over_limit = OverLimit::default();
     let kept = BaseRecord::whole_block(drafts.iter().map(Draft::based))?;
     let is_kept = kept.is_some();

@@ -8,6 +8,8 @@ use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use shelfish::eval::PositionEval;
 
+use super::record::Reject;
+
 #[derive(Deserialize)]
 pub(super) struct RawRecord<'a> {
     #[serde(borrow)]
@@ -40,12 +42,15 @@ pub(super) struct AtMost<T, const N: usize> {
 }
 
 impl<T, const N: usize> AtMost<T, N> {
-    /// Returns the items if all items were kept, otherwise the number of items found and the maximum.
-    pub fn all(&self) -> Result<&[T], (usize, usize)> {
-        if self.found > N {
-            Err((self.found, N))
-        } else {
-            Ok(&self.items)
+    /// Returns the items if all items were kept. `items` is their name in the plural.
+    pub fn all(&self, items: &'static str) -> Result<&[T], Reject> {
+        match self.found {
+            found if found > N => Err(Reject::TooMuch {
+                items,
+                found,
+                most: N,
+            }),
+            _ => Ok(&self.items),
         }
     }
 }

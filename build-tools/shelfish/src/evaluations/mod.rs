@@ -128,6 +128,7 @@ pub fn build(
     let mut write_from = |cut, min_bytes| {
         let content = content_from(cut, min_bytes)?;
         write(options, &workspace, &run_files, content)
+            .map_err(|error| error.in_workspace(&workspace))
     };
     let written = match (&depths, options.max_bytes) {
         (Some(depths), Some(max_bytes)) => depths

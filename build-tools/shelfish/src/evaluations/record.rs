@@ -93,8 +93,6 @@ impl Reject {
 
     /// Index of [`Reject::Json`] in [`Reject::REASONS`].
     pub const JSON: usize = 0;
-    /// Index of [`Reject::TooMuch`] in [`Reject::REASONS`].
-    pub const TOO_MUCH: usize = 8;
 
     /// Returns the index of this reason in [`Reject::REASONS`].
     pub fn reason(&self) -> usize {
@@ -107,7 +105,7 @@ impl Reject {
             Reject::Effort { .. } => 5,
             Reject::IllegalMove(_) => 6,
             Reject::Empty => 7,
-            Reject::TooMuch { .. } => Reject::TOO_MUCH,
+            Reject::TooMuch { .. } => 8,
         }
     }
 }
@@ -170,35 +168,20 @@ fn read(raw: &RawRecord) -> Result<Record, Reject> {
         shortened: 0,
     };
     let mut ranked = Vec::with_capacity(raw.evals.items.len());
-    for raw in raw.evals.all().map_err(|(found, most)| Reject::TooMuch {
-        items: "evaluations",
-        found,
-        most,
-    })? {
-        let pvs = raw.pvs.all().map_err(|(found, most)| Reject::TooMuch {
-            items: "PVs of an evaluation",
-            found,
-            most,
-        })?;
+    for raw in raw.evals.all("evaluations")? {
+        let pvs = raw.pvs.all("PVs of an evaluation")?;
         for pv in pvs {
             score(pv)?;
             if pv.line.len() > MAX_PV_BYTES {
-                let (items, found) = ("bytes of a PV", pv.line.len());
                 return Err(Reject::TooMuch {
-                    items,
-                    found,
+                    items: "bytes of a PV",
+                    found: pv.line.len(),
                     most: MAX_PV_BYTES,
                 });
             }
         }
-        let depth = raw.depth.0.try_into().map_err(|_| Reject::Effort {
-            field: "depth",
-            found: raw.depth.0,
-        })?;
-        let knodes = raw.knodes.0.try_into().map_err(|_| Reject::Effort {
-            field: "knodes",
-            found: raw.knodes.0,
-        })?;
+        let depth: u16 = effort("depth", raw.depth)?;
+        let knodes: u64 = effort("knodes", raw.knodes)?;
         ranked.push((depth, pvs.iter().collect::<Vec<_>>(), knodes));
     }
     let mut illegal = None;
@@ -208,13 +191,11 @@ fn read(raw: &RawRecord) -> Result<Record, Reject> {
         || all().map(|pv| pv.line.len() / 4).sum::<usize>() > PositionEval::SAFE_PLIES
     {
         for (_, pvs, _) in &mut ranked {
-            pvs.retain(|pv| match play(record.position.chess(), &pv.line, 1) {
-                Line::Illegal(found) => {
-                    record.dropped += 1;
-                    illegal.get_or_insert_with(|| beginning(found));
-                    false
-                }
-                _ => true,
+            pvs.retain(|pv| {
+                let (_, found) = play(record.position.chess(), &pv.line, 1);
+                record.dropped += u64::from(found.is_some());
+                illegal = illegal.or(found);
+                found.is_none()
             });
         }
         ranked.sort_by_key(|(depth, pvs, knodes)| Reverse((*depth, pvs.len(), *knodes)));
@@ -232,16 +213,13 @@ fn read(raw: &RawRecord) -> Result<Record, Reject> {
         let mut pvs = Vec::with_capacity(raw.len());
         for pv in raw {
             let score = score(pv)?;
-            match play(record.position.chess(), &pv.line, usize::MAX) {
-                Line::Legal(line) => pvs.push(Pv { score, line }),
-                Line::Cut(line) => {
-                    record.cut += 1;
-                    pvs.push(Pv { score, line });
-                }
-                Line::Illegal(found) => {
-                    record.dropped += 1;
-                    illegal.get_or_insert_with(|| beginning(found));
-                }
+            let (line, found) = play(record.position.chess(), &pv.line, usize::MAX);
+            if found.is_some() && line.is_empty() {
+                record.dropped += 1;
+                illegal = illegal.or(found);
+            } else {
+                record.cut += u64::from(found.is_some());
+                pvs.push(Pv { score, line });
             }
         }
         if !pvs.is_empty() {
@@ -258,23 +236,18 @@ fn read(raw: &RawRecord) -> Result<Record, Reject> {
     }
     match illegal {
         _ if !record.evaluations.is_empty() => Ok(record),
-        Some(found) => Err(Reject::IllegalMove(found)),
+        Some(found) => Err(Reject::IllegalMove(beginning(found))),
         None => Err(Reject::Empty),
     }
 }
 
 fn score(pv: &RawPv) -> Result<Score, Reject> {
+    let json = |text| Err(Reject::Json(serde_json::Error::custom(text)));
     let (score, field, found) = match (pv.cp, pv.mate) {
         (Some(Int(cp)), None) => (i32::try_from(cp).map(Score::Cp), "cp", cp),
         (None, Some(Int(mate))) => (i32::try_from(mate).map(Score::Mate), "mate", mate),
-        (Some(_), Some(_)) => {
-            return Err(Reject::Json(serde_json::Error::custom("both cp and mate")));
-        }
-        (None, None) => {
-            return Err(Reject::Json(serde_json::Error::custom(
-                "neither cp nor mate",
-            )));
-        }
+        (Some(_), Some(_)) => return json("both cp and mate"),
+        (None, None) => return json("neither cp nor mate"),
     };
     score
         .ok()
@@ -282,30 +255,26 @@ fn score(pv: &RawPv) -> Result<Score, Reject> {
         .ok_or(Reject::Score { field, found })
 }
 
-enum Line<'a> {
-    Legal(Vec<Move>),
-    Cut(Vec<Move>),
-    Illegal(&'a str),
+/// Converts a depth or a node count.
+fn effort<T: TryFrom<i128>>(field: &'static str, Int(found): Int) -> Result<T, Reject> {
+    found
+        .try_into()
+        .map_err(|_| Reject::Effort { field, found })
 }
 
-/// Plays at most `max` moves of a line.
-fn play<'a>(chess: &Chess, text: &'a str, max: usize) -> Line<'a> {
+/// Plays at most `max` moves of a line. Returns the legal moves and the first illegal move.
+fn play<'a>(chess: &Chess, text: &'a str, max: usize) -> (Vec<Move>, Option<&'a str>) {
     let mut line = Vec::with_capacity((text.len() / 5 + 1).min(max));
     let mut chess = chess.clone();
     for word in text.split_ascii_whitespace().take(max) {
-        match UciMove::from_ascii(word.as_bytes())
-            .ok()
-            .and_then(|uci| uci.to_move(&chess).ok())
-        {
-            Some(m) => {
-                chess.play_unchecked(m);
-                line.push(m);
-            }
-            None if line.is_empty() => return Line::Illegal(word),
-            None => return Line::Cut(line),
-        }
+        let uci = UciMove::from_ascii(word.as_bytes()).ok();
+        let Some(m) = uci.and_then(|uci| uci.to_move(&chess).ok()) else {
+            return (line, Some(word));
+        };
+        chess.play_unchecked(m);
+        line.push(m);
     }
-    Line::Legal(line)
+    (line, None)
 }
 
 /// Returns the beginning of a text on one line, long enough to recognize it.

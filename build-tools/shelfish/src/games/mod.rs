@@ -156,7 +156,7 @@ pub fn build(options: &Options, selection: &Selection) -> Result<Summary, GamesE
         min_bytes: 0,
     };
     let written = write(options, &workspace, &run_files, content);
-    let written = written.map_err(|error| match error {
+    let written = written.map_err(|error| match error.in_workspace(&workspace) {
         BuildError::Write(WriteError::Empty) => {
             BuildError::Empty(format!("no position is left; {}", input.report_empty()))
         }

@@ -68,7 +68,7 @@ pub fn write(
         "          accuracy  centipawns lost   ?!    ?   ??  moves judged"
     )?;
     for (name, side) in [("White", &report.white), ("Black", &report.black)] {
-        writeln!(out, "   {name}  {}", Side(side))?;
+        writeln!(out, "   {name}  {}", row(side))?;
     }
     let provisional = report.white.provisional + report.black.provisional;
     if provisional > 0 {
@@ -175,31 +175,18 @@ fn line(ply: usize, position: &Chess, known: &KnownEval) -> String {
     text.trim_end().to_owned()
 }
 
-struct Side<'a>(&'a SideReport);
-
-impl std::fmt::Display for Side<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let SideReport {
-            moves,
-            judged,
-            inaccuracies,
-            mistakes,
-            blunders,
-            average_centipawn_loss,
-            accuracy,
-            ..
-        } = self.0;
-        match accuracy {
-            Some(accuracy) => write!(f, "{accuracy:7.1} %")?,
-            None => write!(f, "{:>9}", "-")?,
-        }
-        match average_centipawn_loss {
-            Some(loss) => write!(f, "{loss:17.0}")?,
-            None => write!(f, "{:>17}", "-")?,
-        }
-        write!(
-            f,
-            "{inaccuracies:5}{mistakes:5}{blunders:5}  {judged} of {moves}"
-        )
-    }
+fn row(side: &SideReport) -> String {
+    let SideReport {
+        moves,
+        judged,
+        inaccuracies,
+        mistakes,
+        blunders,
+        average_centipawn_loss: loss,
+        accuracy,
+        ..
+    } = side;
+    let accuracy = accuracy.map_or("-".to_owned(), |accuracy| format!("{accuracy:.1} %"));
+    let loss = loss.map_or("-".to_owned(), |loss| format!("{loss:.0}"));
+    format!("{accuracy:>9}{loss:>17}{inaccuracies:5}{mistakes:5}{blunders:5}  {judged} of {moves}")
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::uci::{Engine, Setup};
 use shakmaty::uci::UciMove;
-use shakmaty::{CastlingMode, Color, Position as _};
+use shakmaty::{CastlingMode, Position as _};
 use shelfish::position::Position;
 use shelfish_analysis::{DEFAULT_NODES, KnownEval, Origin, Review, Score, Sequence};
 use shelfish_engine::{Bound, Game, Histories, Limits, Line, Silent, Table, UciScore, search};
@@ -234,14 +234,7 @@ fn own(
     } = lines.next()?;
     // An incomplete iteration has the previous depth.
     let depth = depth - usize::from(bound != Bound::Exact);
-    let of_engine = |score| match score {
-        UciScore::Cp(cp) => Score::Cp(cp),
-        UciScore::Mate(moves) => Score::Mate(moves),
-    };
-    let scores = (
-        of_engine(score),
-        lines.next().map(|line| of_engine(line.score)),
-    );
+    let scores = (score, lines.next().map(|line| line.score));
     let line = moves
         .iter()
         .map(|m| m.to_uci(CastlingMode::Chess960))
@@ -267,50 +260,35 @@ fn uci(
         &format!("nodes {nodes}"),
         timeout,
     )?;
-    let of_engine = |score| match score {
-        crate::uci::UciScore::Cp(cp) => Score::Cp(cp),
-        crate::uci::UciScore::Mate(moves) => Score::Mate(moves),
-    };
-    let second = answer.second.map(of_engine);
     let line: Vec<UciMove> = answer.line.iter().map_while(|m| m.parse().ok()).collect();
     let size = (answer.depth as u16, answer.nodes);
-    Ok(answer.score.and_then(|score| {
-        known(
-            position,
-            (of_engine(score), second),
-            size,
-            line,
-            Origin::Uci,
-        )
-    }))
+    Ok(answer
+        .score
+        .and_then(|score| known(position, (score, answer.second), size, line, Origin::Uci)))
 }
 
 /// Returns an evaluation of the scores of the first and the second line for the side to move. `size` is the depth in plies and the number of nodes.
 fn known(
     position: &Position,
-    (score, second): (Score, Option<Score>),
+    (score, second): (UciScore, Option<UciScore>),
     (depth, nodes): (u16, u64),
     line: Vec<UciMove>,
     origin: Origin,
 ) -> Option<KnownEval> {
-    let sign = if position.chess().turn() == Color::White {
-        1
-    } else {
-        -1
+    let sign = position.chess().turn().fold_wb(1, -1);
+    let of_white = |score| {
+        let score = match score {
+            UciScore::Cp(cp) => Score::Cp(sign * cp),
+            UciScore::Mate(moves) => Score::Mate(sign * moves),
+        };
+        score.is_in_range().then_some(score)
     };
-    let of_white = |score| match score {
-        Score::Cp(cp) => Score::Cp(sign * cp),
-        Score::Mate(moves) => Score::Mate(sign * moves),
-    };
-    let (score, second) = (
-        of_white(score),
-        second.filter(|score| score.is_in_range()).map(of_white),
-    );
+    let score = of_white(score)?;
     let knodes = Some((nodes + 500) / 1_000);
-    score.is_in_range().then(|| KnownEval {
+    Some(KnownEval {
         knodes,
         line,
-        second,
+        second: second.and_then(of_white),
         origin,
         ..KnownEval::new(score, Some(depth))
     })
