@@ -11,7 +11,7 @@ use shelfish::source::SourceErrorKind;
 use shelfish::source::http::{self, Requested, WHOLE_CAP};
 use shelfish::table::{Block, Manifest, Page, SHARD_ENDING, TableError};
 
-use super::client::{Answer, Asked, Client, Step};
+use super::client::{Answer, Asked, Client, PACKED, Step};
 use super::remedies::{self, Remedy};
 use crate::database::{Kind, parse_manifest};
 
@@ -28,6 +28,8 @@ const DAY: u64 = 24 * HOUR;
 pub enum Verdict {
     /// Nothing needs a change.
     Ok,
+    /// Pages of the same origin need no change.
+    Note,
     /// Browsers read the database, but less well than they could.
     Warning,
     /// Browsers cannot read the database, or read an old database.
@@ -79,8 +81,8 @@ fn problem(found: impl Into<String>, remedy: Remedy) -> Finding {
 pub struct Examination {
     /// URL of the manifest.
     url: Url,
-    /// Origin of the page.
-    origin: Url,
+    /// Origin of the page, if it was given.
+    origin: Option<Url>,
     /// Answer for the manifest.
     manifest: Asked,
     /// The manifest, or the reason why it cannot be read.
@@ -89,6 +91,8 @@ pub struct Examination {
     again: Option<Asked>,
     /// The last answer for a range of a shard.
     shard: Option<Asked>,
+    /// The answer for the same range to a reader that accepts compressed ranges.
+    packed: Option<Asked>,
     /// The fault of the ranges, or the bytes of the shard.
     ranges: Option<Result<u64, Finding>>,
     /// Answer for a file that does not exist.
@@ -132,13 +136,14 @@ pub const CHECKS: [Check; 8] = [
 
 impl Examination {
     /// Sends the requests of a browser, as far as they make sense.
-    pub async fn of(client: &Client, url: Url, origin: Url) -> Examination {
+    pub async fn of(client: &Client, url: Url, origin: Option<Url>) -> Examination {
         let whole = Requested::Whole {
             cap: Manifest::MAX_BYTES as u64,
         };
         let manifest = client.ask(&url, &whole, None).await;
         let database = database(&manifest);
-        let (mut again, mut shard, mut ranges, mut missing) = (None, None, None, None);
+        let (mut again, mut ranges, mut missing) = (None, None, None);
+        let (mut shard, mut packed) = (None, None);
         if let Ok(Answer {
             redirects, last, ..
         }) = &manifest
@@ -156,7 +161,8 @@ impl Examination {
             }
             if let Ok(database) = &database {
                 let is_redirected = !redirects.is_empty();
-                let read = read_block(client, file, database, is_redirected, &mut shard);
+                let last = (&mut shard, &mut packed);
+                let read = read_block(client, file, database, is_redirected, last);
                 ranges = Some(read.await);
             }
         }
@@ -167,6 +173,7 @@ impl Examination {
             database,
             again,
             shard,
+            packed,
             ranges,
             missing,
         }
@@ -195,7 +202,7 @@ async fn read_block(
     file: impl Fn(&str) -> Option<Url>,
     (manifest, kind): &(Manifest, Kind),
     is_redirected: bool,
-    last: &mut Option<Asked>,
+    (last, packed): (&mut Option<Asked>, &mut Option<Asked>),
 ) -> Result<u64, Finding> {
     let damaged = |error: TableError| problem(error.to_string(), remedies::PUBLISH_AGAIN);
     let mut ask = async |name: &str, range| {
@@ -217,6 +224,11 @@ async fn read_block(
         return Ok(bytes);
     };
     let block = ask(&at.file, at.range.clone()).await?;
+    if let Some(url) = file(&at.file) {
+        let more = Some((PACKED.0, PACKED.1.to_owned()));
+        let range = Requested::Range(at.range.clone());
+        *packed = Some(client.ask(&url, &range, more).await);
+    }
     match kind {
         Kind::Evaluations => Block::<PositionEval>::open(&block, &at).map(drop),
         Kind::Moves => Block::<Played>::open(&block, &at).map(drop),
@@ -333,8 +345,19 @@ fn compression(examination: &Examination) -> Finding {
     };
     let coding = answer.last.shown("content-encoding");
     match coding.trim() {
-        "" | "none" | "identity" => ok("none"),
-        coding => problem(coding, remedies::COMPRESSION),
+        "" | "none" | "identity" => {}
+        coding => return problem(coding, remedies::COMPRESSION),
+    }
+    let packed = examination.packed.as_ref();
+    match packed.map(|packed| range_of(packed, false)) {
+        Some(Err(fault)) => warning(
+            format!(
+                "none for Chromium and Node, which ask for none; for readers that accept compression: {}",
+                fault.found
+            ),
+            fault.remedy.unwrap_or(remedies::COMPRESSION),
+        ),
+        _ => ok("none"),
     }
 }
 
@@ -354,27 +377,42 @@ fn missing(examination: &Examination) -> Finding {
 }
 
 fn cors(examination: &Examination) -> Finding {
-    let mut found = Vec::new();
+    let origin = examination.origin.as_ref();
+    // Without a given origin, the pages are on the host, and other pages are only possible.
+    let page = origin.unwrap_or(&examination.url).origin();
+    let (mut found, mut closed, mut is_open) = (Vec::new(), None, false);
     for (name, answer) in examination.answers() {
         for step in answer.steps() {
             let permission = step.shown("access-control-allow-origin");
-            // A page of the same origin needs no permission.
-            let is_same = step.url.origin() == examination.origin.origin();
-            if !is_same && permission != "*" && permission != step.origin {
+            let is_same = step.url.origin() == page;
+            if permission == "*" || permission == step.origin {
+                is_open |= is_same;
+            } else if !is_same || origin.is_none() {
                 let hidden = match step.origin == "null" {
                     true => ", which a redirect requires to be *",
                     false => "",
                 };
                 let found = format!("{name}, status {}: {permission}{hidden}", step.status);
-                return problem(found, remedies::CORS);
+                if !is_same {
+                    return problem(found, remedies::CORS);
+                }
+                closed.get_or_insert(found);
             }
             found.push(format!("{name}: {permission}"));
         }
     }
-    if found.is_empty() {
-        skipped()
-    } else {
-        ok(found.join(", "))
+    match closed {
+        // Answers that differ are meant for other pages, too.
+        Some(found) if is_open => problem(found, remedies::CORS),
+        Some(found) => Finding {
+            verdict: Verdict::Note,
+            ..warning(
+                format!("{found}; only pages of this host can read the database"),
+                remedies::CORS,
+            )
+        },
+        None if found.is_empty() => skipped(),
+        None => ok(found.join(", ")),
     }
 }
 

@@ -11,8 +11,9 @@ use shelfish::source::http::{Head, Requested};
 
 use crate::system::timeout;
 
-/// Codings that Firefox accepts for a range too.
-const RANGE_CODINGS: &str = "gzip, deflate, br";
+/// The header of readers that accept compressed ranges. Chromium and Node ask for ranges without compression, as the standard of
+/// `fetch` requires.
+pub const PACKED: (&str, &str) = ("accept-encoding", "gzip, deflate, br");
 
 /// An answer, or the reason why it is missing.
 pub type Asked = Result<Answer, SourceErrorKind>;
@@ -77,12 +78,12 @@ impl Client {
         Ok(Client { http, origin })
     }
 
-    /// Requests a file, and follows its redirects. `condition` is a header such as `If-None-Match`.
+    /// Requests a file, and follows its redirects. `more` is a header such as `If-None-Match`.
     pub async fn ask(
         &self,
         url: &Url,
         requested: &Requested,
-        condition: Option<(&str, String)>,
+        more: Option<(&str, String)>,
     ) -> Asked {
         let deadline = Deadline::new(timeout());
         let (mut url, mut origin) = (url.clone(), self.origin.origin().ascii_serialization());
@@ -90,18 +91,23 @@ impl Client {
         loop {
             let mut request = self.http.get(url.clone()).header("origin", &origin);
             request = request.header("accept", "*/*");
-            request = match requested.range_header() {
-                Some(range) => request
-                    .header("accept-encoding", RANGE_CODINGS)
-                    .header("cache-control", "no-cache")
-                    .header("range", range),
-                None => request
-                    .header("accept-encoding", ACCEPTED)
-                    .header("cache-control", "max-age=0"),
+            let (mut codings, range) = (ACCEPTED, requested.range_header());
+            request = match range {
+                Some(range) => {
+                    codings = "identity";
+                    request
+                        .header("cache-control", "no-cache")
+                        .header("range", range)
+                }
+                None => request.header("cache-control", "max-age=0"),
             };
-            if let Some((name, value)) = &condition {
-                request = request.header(*name, value);
+            let (name, value) = more
+                .as_ref()
+                .map_or((PACKED.0, codings), |(name, value)| (*name, value));
+            if name != PACKED.0 {
+                request = request.header(PACKED.0, codings);
             }
+            request = request.header(name, value);
             let sent = deadline.wait(0, request.send()).await?;
             let response = sent.map_err(|error| kind_of(&error, timeout()))?;
             let last = Step {

@@ -30,18 +30,19 @@ use remedies::Host;
   shelfish doctor https://example.org/evals --json
 
 The command checks the manifest, ranges, compression, CORS, redirects, caching, missing files and HTTPS. It names each problem and
-the configuration line that solves the problem. It sends five requests, and follows their redirects, without retries.
+the configuration line that solves the problem. It sends six or seven requests, and follows their redirects, without retries.
 
-A problem prevents browsers from reading the database, or from seeing a new build. A warning does not.
+A problem prevents browsers from reading the database, or from seeing a new build. A warning does not, and a note concerns only
+pages of other hosts.
 
 Exit codes: 0 without problems, also with warnings; 1 with problems or without an answer; 2 if the usage is wrong.")]
 pub struct Args {
     /// URL of the folder of the database or book, or of its manifest
     #[arg(value_parser = manifest_url)]
     url: Url,
-    /// Origin of the pages that read the database
-    #[arg(long, value_name = "URL", default_value = "https://example.org", value_parser = http_url)]
-    origin: Url,
+    /// Origin of the pages that read the database, if they are not on the same host
+    #[arg(long, value_name = "URL", value_parser = http_url)]
+    origin: Option<Url>,
     /// Print the report as JSON
     #[arg(long)]
     json: bool,
@@ -91,8 +92,8 @@ struct Check {
 struct HostReport {
     /// URL of the manifest.
     url: String,
-    /// Origin of the pages that read the database.
-    origin: String,
+    /// Origin of the pages that read the database, if it was given.
+    origin: Option<String>,
     /// Kind of the host.
     host: &'static str,
     /// Whether there are no problems. Warnings are allowed.
@@ -113,8 +114,9 @@ pub fn run(args: Args) -> Outcome {
 }
 
 /// Examines the host of a manifest for the pages of an origin.
-async fn examine(url: Url, origin: Url) -> Result<HostReport, BoxError> {
-    let client = Client::new(origin.clone())?;
+async fn examine(url: Url, origin: Option<Url>) -> Result<HostReport, BoxError> {
+    let foreign = || Url::parse("https://example.org");
+    let client = Client::new(origin.clone().map_or_else(foreign, Ok)?)?;
     let examination = Examination::of(&client, url.clone(), origin.clone()).await;
     let host = Host::of(&url, examination.first());
     let checks = CHECKS.map(|(id, expected, check)| {
@@ -135,7 +137,7 @@ async fn examine(url: Url, origin: Url) -> Result<HostReport, BoxError> {
     let problems = count(Verdict::Problem);
     Ok(HostReport {
         url: url.to_string(),
-        origin: origin.origin().ascii_serialization(),
+        origin: origin.map(|origin| origin.origin().ascii_serialization()),
         host: host.name,
         ok: problems == 0,
         problems,
@@ -146,12 +148,14 @@ async fn examine(url: Url, origin: Url) -> Result<HostReport, BoxError> {
 
 impl fmt::Display for HostReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (url, origin) = (shown(&self.url), shown(&self.origin));
+        let origin = self.origin.as_deref().unwrap_or("any origin");
+        let (url, origin) = (shown(&self.url), shown(origin));
         writeln!(f, "{url}, for pages of {origin}, on {}\n", self.host)?;
         let mut remedies: Vec<&str> = Vec::new();
         for check in &self.checks {
             let mark = match check.result {
                 Verdict::Ok => "ok",
+                Verdict::Note => "note",
                 Verdict::Warning => "warning",
                 Verdict::Problem => "PROBLEM",
                 Verdict::NotChecked => "not checked",
