@@ -26,7 +26,7 @@ pub use error::BuildError;
 
 use crate::database;
 use crate::input::remote::Download;
-use crate::input::{DumpKind, Dumps, Input, max_window_log};
+use crate::input::{DumpKind, Dumps, Input};
 use crate::system::ordered::cores;
 use crate::system::workspace::{Workspace, WorkspaceError};
 use base::Base;
@@ -114,7 +114,7 @@ impl Options {
 
     /// Opens the inputs and checks that they are of a kind.
     pub fn open_dumps(&self, kind: DumpKind) -> Result<Dumps, BuildError> {
-        let dumps = Dumps::open(&self.inputs, max_window_log(self.max_memory))?;
+        let dumps = Dumps::open(&self.inputs, self.max_memory)?;
         dumps.expect(&self.inputs, kind)?;
         Ok(dumps)
     }

@@ -31,7 +31,7 @@ use crate::evaluations::parts::fragment::Fragment;
 use crate::evaluations::parts::lines::{self, LineShare, Lines};
 use crate::evaluations::parts::{MAX_PARTS, Plan};
 use crate::input::lines::Chunk;
-use crate::input::{DumpKind, Dumps, Input, InputError, MAX_WINDOW_LOG};
+use crate::input::{DumpKind, Dumps, Input, InputError, MEMORY};
 use crate::store::{Address, Store};
 use crate::system::ordered::ordered;
 use crate::system::output::{self, named};
@@ -244,7 +244,7 @@ fn parse_dumps<T: Send + 'static>(
     parse: impl Fn(&Input, &Chunk, &mut Counts) -> io::Result<T> + Clone + Send + Sync + 'static,
     mut take: impl FnMut(T) -> io::Result<()>,
 ) -> Result<Counts, BoxError> {
-    let dumps = Dumps::open(sources, MAX_WINDOW_LOG)?;
+    let dumps = Dumps::open(sources, MEMORY)?;
     dumps.expect(sources, DumpKind::Evaluations)?;
     let work = Work {
         phase: phase.unwrap_or_default(),

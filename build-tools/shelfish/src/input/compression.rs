@@ -4,12 +4,15 @@ use std::io::{self, BufReader, ErrorKind, Read};
 
 use thiserror::Error;
 
+/// Memory of a command without an option for it.
+pub const MEMORY: usize = 1 << 30;
+
 /// The largest window of a zstd frame that is accepted, as a power of two: the default of `zstd -d`.
-pub const MAX_WINDOW_LOG: u32 = 27;
+const MAX_WINDOW_LOG: u32 = 27;
 
 /// Returns the largest window of a zstd frame that is accepted with `memory` bytes of memory for all, as a power of two: at
 /// most a quarter of the memory.
-pub fn max_window_log(memory: usize) -> u32 {
+pub(super) fn max_window_log(memory: usize) -> u32 {
     let log = (memory / 4).checked_ilog2().unwrap_or(0);
     log.clamp(10, MAX_WINDOW_LOG)
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::compression::{CompressedText, Compression, MAX_WINDOW_LOG};
+use super::compression::{CompressedText, Compression, MEMORY, max_window_log};
 use super::lines::{Chunk, Chunks};
 #[cfg(feature = "parquet")]
 use super::parquet;
@@ -73,11 +73,11 @@ pub enum DumpKind {
 }
 
 impl Dumps {
-    /// Opens all inputs. Windows of zstd frames are limited to 2^`max_window_log` bytes, see [`super::max_window_log`].
-    pub fn open(inputs: &[Input], max_window_log: u32) -> Result<Dumps, InputError> {
+    /// Opens all inputs. Each may take a quarter of `memory` for decompression.
+    pub fn open(inputs: &[Input], memory: usize) -> Result<Dumps, InputError> {
         let read = Arc::new(AtomicU64::new(0));
         let open = |input: &Input| {
-            Dump::open(input, read.clone(), max_window_log).map_err(|error| InputError::Read {
+            Dump::open(input, read.clone(), memory).map_err(|error| InputError::Read {
                 input: input.clone(),
                 error,
             })
@@ -152,8 +152,8 @@ impl<R: Read> Read for Keeping<'_, R> {
 }
 
 impl Dump {
-    /// Opens a dump. `read` counts the bytes that are read of it.
-    pub fn open(input: &Input, read: Arc<AtomicU64>, max_window_log: u32) -> io::Result<Dump> {
+    /// Opens a dump, with `memory` as for [`Dumps::open`]. `read` counts the bytes that are read of it.
+    pub fn open(input: &Input, read: Arc<AtomicU64>, memory: usize) -> io::Result<Dump> {
         let mut download = None;
         let (reader, size): (Box<dyn Read + Send>, _) = match input {
             Input::Stdin => (Box::new(io::stdin()), None),
@@ -168,7 +168,7 @@ impl Dump {
                 let metadata = file.metadata()?;
                 #[cfg(feature = "parquet")]
                 if metadata.is_file() && head_of(File::open(path)?, 4)? == PARQUET_MARK {
-                    let table = Box::new(parquet::Table::open(file, read)?);
+                    let table = Box::new(parquet::Table::open(file, read, memory)?);
                     let window = table.memory();
                     return Ok(Dump {
                         content: Content::Rows(table),
@@ -183,7 +183,7 @@ impl Dump {
         };
         Ok(Dump {
             download,
-            ..Dump::sniff(Counted { reader, read }, size, max_window_log)?
+            ..Dump::sniff(Counted { reader, read }, size, max_window_log(memory))?
         })
     }
 
@@ -237,7 +237,7 @@ impl Dump {
 
     /// Returns the decompressed text of an input, without a count of the bytes that are read.
     pub fn text_of(input: &Input) -> io::Result<Box<dyn Read + Send>> {
-        Dump::open(input, Arc::default(), MAX_WINDOW_LOG)?.text()
+        Dump::open(input, Arc::default(), MEMORY)?.text()
     }
 
     /// Returns the decompressed text.
@@ -310,7 +310,7 @@ mod tests {
     /// Returns the lines of a dump with their numbers; a too long line is "...".
     fn lines(bytes: Vec<u8>) -> io::Result<Vec<(u64, String)>> {
         let mut lines = Vec::new();
-        for chunk in Dump::sniff(Cursor::new(bytes), None, MAX_WINDOW_LOG)?.chunks() {
+        for chunk in Dump::sniff(Cursor::new(bytes), None, max_window_log(MEMORY))?.chunks() {
             let Chunk { line, text } = chunk?;
             match text {
                 Text::TooLong(_) => lines.push((line, "...".to_owned())),

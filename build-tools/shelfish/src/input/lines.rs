@@ -23,11 +23,11 @@ pub struct Chunk {
 }
 
 impl Chunk {
-    /// Returns the size of the text in bytes; 0 for rows, which are small.
+    /// Returns the size of the text in bytes.
     pub fn bytes(&self) -> usize {
         match &self.text {
             Text::Lines(text) | Text::TooLong(text) => text.len(),
-            Text::Rows(_) => 0,
+            Text::Rows(rows) => rows.iter().map(Rows::bytes).sum(),
         }
     }
 }

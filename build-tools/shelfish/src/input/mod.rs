@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use shelfish::source::redaction::redacted;
 use thiserror::Error;
 
-pub use compression::{CutOff, MAX_WINDOW_LOG, max_window_log};
+pub use compression::{CutOff, MEMORY};
 pub use dump::{Downloads, Dump, DumpKind, Dumps, is_sqlite};
 
 use crate::system::url::scheme;

@@ -66,6 +66,11 @@ pub struct Rows {
 }
 
 impl Rows {
+    /// Returns the approximate size in bytes.
+    pub fn bytes(&self) -> usize {
+        self.fen.len() + self.rows.iter().map(|row| row.line.len()).sum::<usize>()
+    }
+
     /// Returns the values of each row, in the order of [`COLUMNS`].
     pub fn cells(self) -> Vec<Vec<Cell>> {
         let Rows { fen, rows } = self;

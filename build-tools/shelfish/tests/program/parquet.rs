@@ -4,10 +4,11 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::common::hostile::run_within;
 use crate::common::*;
-use parquet::basic::Compression;
+use parquet::basic::{Compression, Encoding};
 use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
@@ -276,4 +277,108 @@ fn files_with_another_schema_are_rejected_with_the_reason() {
             run.err
         );
     }
+}
+
+/// Writes texts in the column `fen`, and a row for each.
+fn write_texts(path: &Path, properties: WriterPropertiesBuilder, texts: &[ByteArray]) {
+    let properties = properties
+        .set_data_page_size_limit(1 << 30)
+        .set_dictionary_page_size_limit(1 << 30)
+        .build();
+    let schema = "message m { required binary fen (UTF8); required binary line (UTF8);
+        required int32 depth; required int32 knodes; required int32 cp; required int32 mate; }";
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let file = File::create(path).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(properties)).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    for n in 0..6 {
+        let mut column = group.next_column().unwrap().unwrap();
+        let lines = vec![ByteArray::from("e2e4"); texts.len()];
+        match n {
+            0 | 1 => column
+                .typed::<ByteArrayType>()
+                .write_batch(if n == 0 { texts } else { &lines }, None, None)
+                .unwrap(),
+            _ => column
+                .typed::<Int32Type>()
+                .write_batch(&vec![1; texts.len()], None, None)
+                .unwrap(),
+        };
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+}
+
+/// Returns a number as Thrift's compact protocol writes it.
+fn varint(number: usize) -> Vec<u8> {
+    let mut out = Vec::new();
+    shelfish::leb128::push(&mut out, 2 * number as u64);
+    out
+}
+
+#[test]
+fn a_page_of_much_text_is_an_error_within_the_memory() {
+    let fixture = Fixture::new();
+    let path = fixture.path("bomb.parquet");
+    let (zstd, gzip) = (
+        Compression::ZSTD(Default::default()),
+        Compression::GZIP(Default::default()),
+    );
+    let with = |compression| WriterProperties::builder().set_compression(compression);
+    let plain = |compression| with(compression).set_dictionary_enabled(false);
+    let fails = |reasons: &[&str]| {
+        let mut build = command();
+        build.args(["build", "--max-memory", "128MiB", "--threads", "1"]);
+        build.arg(&path).arg("-o").arg(fixture.path("db"));
+        let (run, peak) = run_within(160 << 20, &build);
+        assert!(peak < 160 << 20, "{} MiB: {}", peak >> 20, run.err);
+        run.fails(reasons);
+    };
+    let letters = 100 << 20;
+    let page = letters + 4;
+    let one = [ByteArray::from(vec![b'a'; letters])];
+    for compression in [zstd, gzip, Compression::SNAPPY, Compression::UNCOMPRESSED] {
+        for properties in [
+            with(compression),
+            plain(compression)
+                .set_writer_version(WriterVersion::PARQUET_2_0)
+                .set_encoding(Encoding::PLAIN),
+        ] {
+            write_texts(&path, properties, &one);
+            fails(&[
+                "bomb.parquet",
+                "column fen",
+                &page.to_string(),
+                "at most 4194304",
+                "--max-memory",
+            ]);
+        }
+    }
+    // A page of gzip that has more bytes than its header says.
+    write_texts(&path, plain(gzip), &one);
+    let mut bytes = fs::read(&path).unwrap();
+    let at = bytes
+        .windows(4)
+        .position(|window| window == varint(page))
+        .unwrap();
+    bytes[at..at + 4].copy_from_slice(&varint(2 << 20));
+    fs::write(&path, &bytes).unwrap();
+    fails(&["bomb.parquet", "header of a page"]);
+
+    // Texts that repeat each other in full are small in delta encodings, and the same text of a dictionary is one text.
+    let texts = vec![ByteArray::from(vec![b'a'; 1 << 20]); 1000];
+    for encoding in [
+        Encoding::DELTA_BYTE_ARRAY,
+        Encoding::DELTA_LENGTH_BYTE_ARRAY,
+    ] {
+        write_texts(
+            &path,
+            plain(zstd).set_column_encoding("fen".into(), encoding),
+            &texts,
+        );
+        fails(&["bomb.parquet", "column fen", "plain or dictionary"]);
+    }
+    write_texts(&path, with(zstd), &texts);
+    fails(&["malformed FEN"]);
 }

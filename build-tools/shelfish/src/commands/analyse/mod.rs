@@ -25,7 +25,7 @@ use tokio::runtime::Runtime;
 use self::search::Engines;
 use crate::database::endgames::EndgameTables;
 use crate::database::{self, OpenError};
-use crate::input::{Dump, Input, MAX_WINDOW_LOG};
+use crate::input::{Dump, Input, MEMORY};
 use crate::system::output;
 use crate::system::output::named;
 use crate::terminal::progress::{Progress, Work};
@@ -234,7 +234,7 @@ fn analyse(
     let progress = Progress::start(work, args.quiet || is_terminal || engines.is_some());
     for source in &sources {
         let named = named(source);
-        let text = Dump::open(source, read.clone(), MAX_WINDOW_LOG)
+        let text = Dump::open(source, read.clone(), MEMORY)
             .and_then(Dump::text)
             .map_err(named)?;
         let mut games = GameTexts::new(text).map(|text| {

@@ -16,7 +16,7 @@ use shelfish_analysis::pgn::{GameTexts, PgnErrorKind, PgnGame, read_main_line};
 
 use crate::book::learning::{GameToLearn, Learned, Learning};
 use crate::games::result_of;
-use crate::input::{Dump, Input, MAX_WINDOW_LOG};
+use crate::input::{Dump, Input, MEMORY};
 use crate::terminal::progress::{Progress, Work};
 use crate::terminal::report::{self, write_counts};
 use crate::terminal::shown::{beginning, shown};
@@ -136,7 +136,7 @@ pub fn learn(args: LearnArgs) -> Outcome {
         let failed =
             |error: io::Error| -> BoxError { format!("cannot read {source}: {error}").into() };
         let read = Arc::new(AtomicU64::new(0));
-        let dump = Dump::open(&source, read.clone(), MAX_WINDOW_LOG).map_err(failed)?;
+        let dump = Dump::open(&source, read.clone(), MEMORY).map_err(failed)?;
         let work = Work {
             phase: "learning",
             done: read,

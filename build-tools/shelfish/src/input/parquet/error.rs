@@ -50,6 +50,17 @@ pub enum FileError {
         /// Whether a row has a list of values.
         is_list: bool,
     },
+    /// The description of the file is too large.
+    #[error(
+        "Parquet: its footer has {found} bytes, expected at most {max}: use more --max-memory, or write the file anew with larger \
+         row groups"
+    )]
+    Footer {
+        /// Size of the footer in bytes.
+        found: usize,
+        /// Maximum size.
+        max: usize,
+    },
     /// A row group cannot be opened.
     #[error("Parquet row group {group}: {error}")]
     Group {
@@ -72,12 +83,39 @@ pub enum FileError {
     },
 }
 
+/// Error of a page that is not read.
+#[derive(Clone, Copy, Debug, Error)]
+pub enum PageError {
+    /// The page, or its dictionary, is too large.
+    #[error(
+        "a page or its dictionary has {found} bytes or values, expected at most {max}: use more --max-memory, or write the file \
+         anew with smaller pages"
+    )]
+    Size {
+        /// The size, as the header of the page declares it.
+        found: usize,
+        /// Maximum size.
+        max: usize,
+    },
+    /// The encoding of texts is not supported, because a small page may have gigabytes of text. Contains its number in Parquet.
+    #[error(
+        "texts in encoding {0} (delta), expected plain or dictionary (0, 2 or 8): write the file anew"
+    )]
+    Encoding(usize),
+    /// The header is not that of a page.
+    #[error("the header of a page contradicts its content: the file is damaged")]
+    Header,
+}
+
 /// Error of the values of some rows.
 #[derive(Debug, Error)]
 pub enum ValuesError {
     /// The values cannot be decoded.
     #[error("{0}: the file is damaged, or of a kind that is not known here")]
     Decode(ParquetError),
+    /// A page is not read.
+    #[error("{0}")]
+    Page(Box<dyn std::error::Error + Send + Sync>),
     /// Values are missing.
     #[error("expected {expected} values, found {found}: the file is damaged")]
     Count {

@@ -2,6 +2,7 @@
 //! row groups, one page of each column at a time.
 
 mod error;
+mod pages;
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
@@ -10,26 +11,29 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use parquet::basic::{Compression, ConvertedType, LogicalType, Type as Physical, ZstdLevel};
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_typed_column_reader};
+use parquet::column::page::PageReader;
+use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::properties::WriterProperties;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
-use parquet::schema::types::{ColumnDescriptor, Type};
+use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor, Type};
 
 use self::error::{FileError, ValuesError, is_text};
+use self::pages::Pages;
 use super::CutOff;
-use super::lines::{Chunk, Text};
+use super::lines::{Chunk, MAX_LINE, Text};
 use super::rows::{COLUMNS, Cell, PARQUET_MARK, Row, Rows};
 
 /// Number of rows that are read at a time, similar to a chunk of a dump.
-const BATCH: usize = 4096;
+const BATCH: usize = 1024;
+/// Maximum length of a text that is read, in bytes. Longer texts are not valid.
+const MAX_TEXT: usize = 6 << 10;
 /// Maximum number of rows of a position, similar to the limit of a line of a dump.
 const MOST_ROWS: usize = 256 * 256;
-/// Expected maximum memory of a column in bytes: a compressed page, the decompressed page, and a dictionary.
-const COLUMN_MEMORY: usize = 8 << 20;
 /// Number of rows of a written row group, about 20 MB before compression.
 const GROUP: usize = 128 << 10;
 /// Schema of written evaluations. `knodes` may need all 64 bits.
@@ -44,20 +48,25 @@ pub const SCHEMA: &str = "message schema {
 
 /// Open Parquet file.
 pub struct Table {
-    reader: SerializedFileReader<File>,
+    file: Arc<File>,
+    metadata: ParquetMetaData,
+    /// Maximum size of a page in bytes.
+    max_page: usize,
     /// Index of each of [`COLUMNS`] in the file.
     places: [usize; COLUMNS.len()],
     read: Arc<AtomicU64>,
 }
 
 impl Table {
-    /// Opens a file. Counts the bytes read in `read`.
-    pub fn open(file: File, read: Arc<AtomicU64>) -> io::Result<Table> {
-        if !ends_with_mark(&file)? {
-            return Err(CutOff::Parquet.into());
+    /// Opens a file whose rows are read with `memory` bytes of memory for all. Counts the bytes read in `read`.
+    pub fn open(file: File, read: Arc<AtomicU64>, memory: usize) -> io::Result<Table> {
+        let (found, max) = (footer(&file)?, memory / 128);
+        if found > max {
+            return Err(FileError::Footer { found, max }.into());
         }
-        let reader = guarded(|| SerializedFileReader::new(file)).map_err(FileError::Open)?;
-        let schema = reader.metadata().file_metadata().schema_descr();
+        let open = || ParquetMetaDataReader::new().parse_and_finish(&file);
+        let metadata = guarded(open).map_err(FileError::Open)?;
+        let schema = metadata.file_metadata().schema_descr();
         let mut places = [0; COLUMNS.len()];
         for (place, name) in places.iter_mut().zip(COLUMNS) {
             *place = schema
@@ -73,7 +82,7 @@ impl Table {
                     FileError::NoColumn { name, found }
                 })?;
             check(name, &schema.column(*place))?;
-            for group in reader.metadata().row_groups() {
+            for group in metadata.row_groups() {
                 match group.column(*place).compression() {
                     Compression::UNCOMPRESSED
                     | Compression::SNAPPY
@@ -90,26 +99,17 @@ impl Table {
             }
         }
         Ok(Table {
-            reader,
+            file: Arc::new(file),
+            max_page: memory / 32,
+            metadata,
             places,
             read,
         })
     }
 
-    /// Returns the approximate memory for reading, in bytes.
+    /// Returns the approximate memory for reading, in bytes: a page and a dictionary of each column, and a compressed page.
     pub fn memory(&self) -> usize {
-        let most = |place: &usize| {
-            let sizes = self
-                .reader
-                .metadata()
-                .row_groups()
-                .iter()
-                .map(|group| group.column(*place).uncompressed_size());
-            sizes.max().map_or(0, |size| {
-                usize::try_from(size).unwrap_or(0).min(COLUMN_MEMORY)
-            })
-        };
-        self.places.iter().map(most).sum()
+        8 * self.max_page
     }
 
     /// Returns an iterator over the positions.
@@ -125,13 +125,18 @@ impl Table {
     }
 }
 
-/// Returns whether a file ends like Parquet.
-fn ends_with_mark(mut file: &File) -> io::Result<bool> {
-    let mut end = Vec::new();
-    file.seek(SeekFrom::End(-(PARQUET_MARK.len() as i64)))?;
-    file.read_to_end(&mut end)?;
-    file.rewind()?;
-    Ok(end == PARQUET_MARK)
+/// Returns the length of the footer of a file, which is before the mark at its end.
+fn footer(mut file: &File) -> io::Result<usize> {
+    let mut end = [0; 8];
+    file.seek(SeekFrom::End(-8))
+        .and_then(|_| file.read_exact(&mut end))
+        .map_err(|_| CutOff::Parquet)?;
+    match end {
+        [a, b, c, d, mark @ ..] if mark == PARQUET_MARK => {
+            Ok(u32::from_le_bytes([a, b, c, d]) as usize)
+        }
+        _ => Err(CutOff::Parquet.into()),
+    }
 }
 
 /// Checks that a column has the expected type.
@@ -160,7 +165,7 @@ enum Column {
 }
 
 impl Column {
-    fn new(reader: ColumnReader, column: &ColumnDescriptor) -> Column {
+    fn new(pages: Box<dyn PageReader>, column: &ColumnDescPtr) -> Column {
         let is_unsigned = match column.logical_type_ref() {
             Some(LogicalType::Integer(integer)) => !integer.is_signed,
             _ => matches!(
@@ -172,9 +177,13 @@ impl Column {
             ),
         };
         match column.physical_type() {
-            Physical::INT32 => Column::Int(get_typed_column_reader(reader), is_unsigned),
-            Physical::INT64 => Column::Long(get_typed_column_reader(reader), is_unsigned),
-            _ => Column::Text(get_typed_column_reader(reader)),
+            Physical::INT32 => {
+                Column::Int(ColumnReaderImpl::new(column.clone(), pages), is_unsigned)
+            }
+            Physical::INT64 => {
+                Column::Long(ColumnReaderImpl::new(column.clone(), pages), is_unsigned)
+            }
+            _ => Column::Text(ColumnReaderImpl::new(column.clone(), pages)),
         }
     }
 
@@ -267,8 +276,10 @@ impl Chunks {
                 }));
             };
             for (fen, row) in rows {
-                if self.rest.fen.as_bytes() != fen.data() || self.rest.rows.len() >= MOST_ROWS {
-                    let fen = String::from_utf8_lossy(fen.data()).into_owned();
+                if self.rest.fen != fen
+                    || self.rest.rows.len() >= MOST_ROWS
+                    || self.rest.bytes() >= MAX_LINE
+                {
                     let done = std::mem::replace(
                         &mut self.rest,
                         Rows {
@@ -292,9 +303,9 @@ impl Chunks {
     }
 
     /// Reads some rows of the file. Returns `None` at the end.
-    fn rows(&mut self) -> io::Result<Option<Vec<(ByteArray, Row)>>> {
+    fn rows(&mut self) -> io::Result<Option<Vec<(String, Row)>>> {
         while self.open.as_ref().is_none_or(|(_, left)| *left == 0) {
-            if self.group == self.table.reader.num_row_groups() {
+            if self.group == self.table.metadata.num_row_groups() {
                 return Ok(None);
             }
             self.open = Some(self.open(self.group)?);
@@ -305,7 +316,7 @@ impl Chunks {
             return Ok(None);
         };
         let count = BATCH.min(*left);
-        let first = self.table.reader.metadata().row_group(group).num_rows() as usize - *left;
+        let first = self.table.metadata.row_group(group).num_rows() as usize - *left;
         let at = |column: usize| {
             let rows = (first, first + count - 1);
             move |error| FileError::Values {
@@ -331,11 +342,7 @@ impl Chunks {
         *left -= count;
         if *left == 0 {
             self.table.read.fetch_add(
-                self.table
-                    .reader
-                    .metadata()
-                    .row_group(group)
-                    .compressed_size() as u64,
+                self.table.metadata.row_group(group).compressed_size() as u64,
                 Relaxed,
             );
         }
@@ -345,9 +352,13 @@ impl Chunks {
             .zip(cps.into_iter().zip(mates));
         let rows = fens.into_iter().zip(lines).zip(numbers).map(
             |((fen, line), ((depth, knodes), (cp, mate)))| {
-                let line = String::from_utf8_lossy(line.data()).into_owned();
+                let text = |text: ByteArray| {
+                    let bytes = text.data();
+                    String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_TEXT)]).into_owned()
+                };
+                let line = text(line);
                 (
-                    fen,
+                    text(fen),
                     Row {
                         line,
                         depth,
@@ -362,21 +373,27 @@ impl Chunks {
     }
 
     fn open(&self, group: usize) -> io::Result<([Column; COLUMNS.len()], usize)> {
-        let reader = &self.table.reader;
-        let schema = reader.metadata().file_metadata().schema_descr();
+        let table = &self.table;
+        let rows = table.metadata.row_group(group);
+        let schema = table.metadata.file_metadata().schema_descr();
         let open = || {
-            let rows = reader.get_row_group(group)?;
             let mut columns = Vec::with_capacity(COLUMNS.len());
-            for place in self.table.places {
-                columns.push(Column::new(
-                    rows.get_column_reader(place)?,
-                    &schema.column(place),
-                ));
+            for place in table.places {
+                let (chunk, column) = (rows.column(place), schema.column(place));
+                let pages = Pages {
+                    file: table.file.clone(),
+                    max: table.max_page,
+                    is_text: column.physical_type() == Physical::BYTE_ARRAY,
+                    is_gzip: matches!(chunk.compression(), Compression::GZIP(_)),
+                };
+                let rows = rows.num_rows() as usize;
+                let pages = SerializedPageReader::new(Arc::new(pages), chunk, rows, None)?;
+                columns.push(Column::new(Box::new(pages), &column));
             }
             let columns = columns
                 .try_into()
                 .map_err(|_| ParquetError::General("too few columns".to_owned()))?;
-            Ok((columns, rows.metadata().num_rows() as usize))
+            Ok((columns, rows.num_rows() as usize))
         };
         Ok(guarded(open).map_err(|error| FileError::Group { group, error })?)
     }
@@ -390,6 +407,7 @@ fn some<T>(values: Result<Vec<T>, ParquetError>, expected: usize) -> Result<Vec<
             expected,
             found: values.len(),
         }),
+        Err(ParquetError::External(error)) => Err(ValuesError::Page(error)),
         Err(error) => Err(ValuesError::Decode(error)),
     }
 }
