@@ -13,7 +13,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { basename, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Worker, isMainThread, workerData } from "node:worker_threads";
@@ -331,7 +331,16 @@ async function bundles(built) {
   });
   for (const name of ["package.json", "README.md"])
     cpSync(join(js, name), join(pkg, name));
-  cpSync(join(root, "LICENSE"), join(pkg, "LICENSE"));
+  for (const name of ["LICENSE", "CHANGELOG.md"])
+    cpSync(join(root, name), join(pkg, name));
+  // The maps contain the sources, whose names must not lead out of the package.
+  for (const file of readdirSync(pkg).filter((name) => name.endsWith(".map"))) {
+    const map = JSON.parse(readFileSync(join(pkg, file), "utf8"));
+    const inside = (source) =>
+      relative(built, join(pkg, source)).replace(/^.*\.\.\//, "");
+    map.sources = map.sources.map((source) => `src/${inside(source)}`);
+    writeFileSync(join(pkg, file), JSON.stringify(map));
+  }
   // Committed files, so that a build of the package needs no native program.
   const sample = join(root, "static-shards/package-sample");
   cpSync(sample, join(pkg, "sample"), { recursive: true });

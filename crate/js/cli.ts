@@ -57,20 +57,22 @@ async function copySample(names: string[]): Promise<void> {
   );
 }
 
+const require = createRequire(import.meta.url);
+
 /** Returns the path of the native program. */
 function program(): string {
   const platform = `@shelfish/${process.platform}-${process.arch}`;
   const name = process.platform === "win32" ? "shelfish.exe" : "shelfish";
   try {
-    return join(
-      dirname(
-        createRequire(import.meta.url).resolve(`${platform}/package.json`),
-      ),
-      name,
-    );
+    return join(dirname(require.resolve(`${platform}/package.json`)), name);
   } catch {
+    // Only a release has packages with the program.
+    const { optionalDependencies } = require("./package.json");
+    const remedy = optionalDependencies
+      ? "install shelfish with its optional dependencies"
+      : "this package was built locally; in its repository, cargo install --path build-tools/shelfish";
     fail(
-      `the package ${platform} with the program is not installed: install shelfish with its optional dependencies, or cargo install shelfish-cli`,
+      `the package ${platform} with the program is not installed: ${remedy}`,
     );
   }
 }

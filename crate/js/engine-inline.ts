@@ -5,7 +5,6 @@ import script from "./engine-worker-text.js";
 import type { EngineWorker } from "./shared/types.js";
 import { workers } from "./engine/engine.js";
 
-workers.advice = "pass openEngine({ worker })";
 workers.make = inNode;
 
 /** Gives a thread of Node the globals of a Worker. */

@@ -22,15 +22,27 @@ function trustedUrl(url: string): string {
   return policy?.createScriptURL(url) ?? url;
 }
 
+/** The script that imports a script of another origin, whose Workers browsers refuse. */
+let imported: string | undefined;
+
+/** Returns the URL of a script of this origin that runs a script. */
+function ownUrl({ href, origin }: URL): string {
+  if (origin === globalThis.location?.origin) return href;
+  const text = `import ${JSON.stringify(href)};`;
+  return (imported ??= URL.createObjectURL(
+    new Blob([text], { type: "text/javascript" }),
+  ));
+}
+
 workers.make = () => {
   try {
     return new Worker(new URL("./engine-worker.js", import.meta.url), {
       type: "module",
     });
   } catch {
-    // The page requires Trusted Types. Bundlers would not find the Worker in this expression.
+    // The page requires Trusted Types, or the script is of another origin. Bundlers would not find the Worker in this expression.
     return new Worker(
-      trustedUrl(new URL("./engine-worker.js", import.meta.url).href),
+      trustedUrl(ownUrl(new URL("./engine-worker.js", import.meta.url))),
       { type: "module" },
     );
   }

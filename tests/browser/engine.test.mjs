@@ -101,7 +101,10 @@ test("the error of a missing Worker script names a remedy", async (t) => {
       .analyse(fen, { depth: 1 })
       .catch((error) => `${error.code}: ${error.message}`);
   }, START);
-  assert.match(String(message), /^network: .*openEngine\(\{ worker \}\)/);
+  assert.match(
+    String(message),
+    /^network: .*openEngine\(\{ worker: .*"module"/,
+  );
 });
 
 test("an evaluator asks the database first, then loads the engine", async (t) => {

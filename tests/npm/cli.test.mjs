@@ -136,7 +136,7 @@ test("npx shelfish copies the sample database and never overwrites files", () =>
   assert.equal(missing.status, 1);
   assert.match(
     missing.stderr,
-    /the package @shelfish\/\w+-\w+ with the program is not installed/,
+    /the package @shelfish\/\w+-\w+ with the program is not installed: .*cargo install --path build-tools\/shelfish/,
   );
 });
 

@@ -249,6 +249,7 @@ test("a closed engine is an error, and the error of a Worker without a script co
   });
   await assert.rejects(broken.analyse(START, { depth: 1 }), {
     code: "network",
-    message: /no such script; pass openEngine\(\{ worker \}\)/,
+    message:
+      /no such script; pass openEngine\(\{ worker: .*type: "module".*engine-worker\.js/,
   });
 });

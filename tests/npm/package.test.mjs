@@ -1,7 +1,7 @@
 // The package in Node: answers, typed errors on every kind of bad host, cancelling.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -465,4 +465,21 @@ test("many lookups at once cause no warning about listeners, with or without a c
   // Node emits warnings in a later turn.
   await new Promise((resolve) => setImmediate(resolve));
   assert.deepEqual(warnings, []);
+});
+
+test("the package names its home, has its changelog, and its source maps name no file outside of it", () => {
+  const manifest = JSON.parse(
+    readFileSync(join(PACKAGE, "package.json"), "utf8"),
+  );
+  for (const name of ["homepage", "bugs", "author"]) assert.ok(manifest[name]);
+  for (const file of readdirSync(PACKAGE)) {
+    if (!file.endsWith(".map")) continue;
+    const map = JSON.parse(readFileSync(join(PACKAGE, file), "utf8"));
+    assert.equal(map.sources.length, map.sourcesContent.length, file);
+    for (const source of map.sources) assert.match(source, /^src\/[^.]/, file);
+  }
+  assert.match(
+    readFileSync(join(PACKAGE, "CHANGELOG.md"), "utf8"),
+    /^# Changelog/,
+  );
 });

@@ -114,7 +114,7 @@ test("the snippets have valid types and compile for Node", () => {
   }
 });
 
-for (const { name, isForPages } of snippets) {
+for (const { name, code, isForPages } of snippets) {
   test(
     `${name} runs`,
     {
@@ -123,12 +123,17 @@ for (const { name, isForPages } of snippets) {
         "for pages: tests/browser/{connect,docs,uci,react}.test.mjs",
     },
     async () => {
-      const { stderr } = await promisify(execFile)(
+      const { stdout, stderr } = await promisify(execFile)(
         process.execPath,
         [`${name}.js`],
         { cwd: root, timeout: 60_000 },
       );
       assert.equal(stderr, "");
+      // A score that a comment shows is the score of the sample.
+      const [, score] =
+        /console\.log.*\/\/.*?([+-]\d\.\d\d( \d+)?)/.exec(code) ?? [];
+      if (score && code.includes("sample()"))
+        assert.ok(stdout.startsWith(score), `${score}: ${stdout}`);
     },
   );
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import {
   DATABASE,
+  MATE,
   SAMPLE,
   ground,
   project,
@@ -87,8 +88,7 @@ for (const [name, packages, template, [program, ...words], change] of BUILDS) {
     if (!["parcel", "vite"].includes(/** @type {string} */ (program)))
       cpSync(join(directory, "index.html"), join(dist, "index.html"));
     const url = await served(t, dist, name === "esbuild" ? policy() : {});
-    if (template === "engine")
-      assert.equal(await site.shown(url), "engine #1 Ra8#");
+    if (template === "engine") assert.equal(await site.shown(url), MATE);
     else await site.answers(url, { hasSample: template === "page" });
   });
 }
@@ -104,6 +104,47 @@ test("esbuild, unchanged: the error contains the import to use", async (t) => {
   );
 });
 
+for (const [entry, code] of /** @type {const} */ ([
+  [
+    "shelfish/elements",
+    `const element = document.createElement("shelfish-eval");
+    element.addEventListener("error", ({ detail }) => show(detail));
+    element.fen = fen;
+    element.setAttribute("database", db);
+    document.body.append(element);`,
+  ],
+  [
+    "shelfish/lichess",
+    `lichessFetch({ database: db })("https://lichess.org/api/cloud-eval?fen=" + fen).then(async (answer) => show(await answer.text()));`,
+  ],
+]))
+  test(`esbuild, unchanged, ${entry}: the error names only what the page imports`, async (t) => {
+    const directory = project("esbuild", ESBUILD, "page", (text, file) =>
+      file !== "main.js"
+        ? text
+        : `import * as entry from "${entry}";
+          const { lichessFetch } = entry;
+          const db = new URLSearchParams(location.search).get("db");
+          const fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
+          const show = (text) => (document.querySelector("#answer").textContent = text);
+          ${code}`,
+    );
+    // The elements have no such name, of which esbuild warns.
+    const words = [...esbuild.slice(1), "--format=esm", "--log-level=error"];
+    await run(directory, "esbuild", words);
+    cpSync(join(directory, "index.html"), join(directory, "dist/index.html"));
+    const url = await served(t, join(directory, "dist"));
+    const message = await site.shown(url, { allow: /404/ });
+    assert.match(message, new RegExp(`${entry} needs a bundle that is an ES`));
+    assert.doesNotMatch(message, /inline|openDatabase/);
+    cpSync(
+      join(directory, "node_modules/shelfish/shelfish_bg.wasm"),
+      join(directory, "dist/shelfish_bg.wasm"),
+    );
+    if (entry === "shelfish/lichess")
+      assert.match(await site.shown(url), /"depth":20/);
+  });
+
 for (const template of ["page", "worker", "engine"])
   test(`no bundler: ${template}`, async (t) => {
     const directory = project("bare", {}, template, (text) =>
@@ -114,8 +155,7 @@ for (const template of ["page", "worker", "engine"])
       ),
     );
     const url = await served(t, directory, template === "page" ? policy() : {});
-    if (template === "engine")
-      assert.equal(await site.shown(url), "engine #1 Ra8#");
+    if (template === "engine") assert.equal(await site.shown(url), MATE);
     else await site.answers(url, { hasSample: template === "page" });
   });
 
@@ -124,6 +164,7 @@ test("Node: a URL, a directory and the sample", async () => {
   for (const database of [site.database, DATABASE])
     right(await run(directory, "node", ["main.js", database]));
   right(await run(directory, "node", ["main.js"]), SAMPLE);
+  right(await run(directory, "node", ["engine.js"]), MATE);
 });
 
 test("types", async () => {
@@ -224,6 +265,12 @@ for (const [name, version, ...words] of /** @type {const} */ ([
     if (!can) return t.skip(`NOT TESTED in ${name}, which cannot be had`);
     right(await run(directory, name, [...words, site.database]));
     right(await run(directory, name, [...words]), SAMPLE);
+    // A module Worker reads its script.
+    const engine = words.map((word) =>
+      word === "main.js" ? "engine.js" : word,
+    );
+    engine.splice(-1, 0, ...(name === "deno" ? ["--allow-read"] : []));
+    right(await run(directory, name, engine), MATE);
   });
 
 test("Vitest", slow, async () => {

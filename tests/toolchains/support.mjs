@@ -385,3 +385,6 @@ export function right(/** @type {string} */ text, expected = "20 +0.36 d4") {
 
 /** The answer of the sample. */
 export const SAMPLE = "24 +0.36 e4";
+
+/** The answer of the engine. */
+export const MATE = "engine #1 Ra8#";

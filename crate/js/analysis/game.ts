@@ -4,7 +4,7 @@ import { endingScore, probe } from "../shared/score.js";
 import { onAbort, throwIfAborted } from "../shared/abort.js";
 import { ShelfishError } from "../shared/errors.js";
 import { checked, joinMoves, type Kinds, limit } from "../shared/options.js";
-import { awaited, Parts } from "../shared/parts.js";
+import { awaited, by, Parts } from "../shared/parts.js";
 import type {
   EndgameTables,
   Ending,
@@ -69,7 +69,11 @@ export async function analyseGame(
       "endgames",
       endgames,
       "probeMany",
-      async (url) => (await import("../endgames.js")).openEndgames(url),
+      async (url) =>
+        (await import("../endgames.js")).openEndgames(
+          url,
+          by("shelfish/analysis"),
+        ),
       false,
     ))!;
   const review = new GameReview(
@@ -101,7 +105,11 @@ export async function analyseGame(
               "database",
               database,
               "lookupMany",
-              async (url) => (await import("../index.js")).openDatabase(url),
+              async (url) =>
+                (await import("../index.js")).openDatabase(
+                  url,
+                  by("shelfish/analysis"),
+                ),
               false,
             );
             return open!.lookupMany(positions, query);

@@ -4,7 +4,7 @@ import type { Database } from "../database/database.js";
 import type { Endgames } from "../endgames.js";
 import type { Engine } from "../engine/engine.js";
 import type { Evaluator } from "../engine/evaluator.js";
-import { isUrl, Parts } from "../shared/parts.js";
+import { by, isUrl, Parts } from "../shared/parts.js";
 import type { EngineOpener, Opener } from "../shared/types.js";
 
 /** Origins of evaluations. Components with equal URLs, or with the same objects, share them. */
@@ -37,13 +37,19 @@ export class OpenOrigins {
         database &&
         (async () =>
           (await parts.given("database", database, "lookup", async (url) =>
-            (await import("../index.js")).openDatabase(url),
+            (await import("../index.js")).openDatabase(
+              url,
+              by("shelfish/elements"),
+            ),
           ))!),
       endgames:
         endgames &&
         (async () =>
           (await parts.given("endgames", endgames, "probe", async (url) =>
-            (await import("../endgames.js")).openEndgames(url),
+            (await import("../endgames.js")).openEndgames(
+              url,
+              by("shelfish/elements"),
+            ),
           ))!),
       engine:
         engine &&
@@ -113,5 +119,5 @@ export const openShared = <Name extends "openDatabase" | "openBook">(
   url: string,
 ): ReturnType<Openers[Name]> =>
   shared.get(url.replace(/\/$/, "/manifest.json"), async () =>
-    (await import("../index.js"))[name](url),
+    (await import("../index.js"))[name](url, by("shelfish/elements")),
   ) as ReturnType<Openers[Name]>;

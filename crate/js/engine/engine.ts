@@ -46,7 +46,8 @@ export const workers: { make: () => EngineWorker; advice: string } = {
   make: () => {
     throw new TypeError("no Worker");
   },
-  advice: "if a bundler omitted its script, pass openEngine({ worker })",
+  advice:
+    'pass openEngine({ worker: () => new Worker(url, { type: "module" }) }) with a script that imports "shelfish/engine-worker.js"',
 };
 
 /** A module with an instruction of SIMD: a function that makes a value of 128 bits and drops it. */

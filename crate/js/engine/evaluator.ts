@@ -16,7 +16,7 @@ import {
   SEARCH,
   usage,
 } from "../shared/options.js";
-import { awaited, Parts } from "../shared/parts.js";
+import { awaited, by, Parts } from "../shared/parts.js";
 import { openEngine } from "./engine.js";
 import type {
   CallOptions,
@@ -98,7 +98,11 @@ export class Evaluator {
         "database",
         this.#options.database,
         "lookup",
-        async (url) => (await import("../index.js")).openDatabase(url),
+        async (url) =>
+          (await import("../index.js")).openDatabase(
+            url,
+            by("shelfish/engine"),
+          ),
       );
       answer = (await database?.lookup(fen, query)) ?? null;
       answer &&= { ...answer, ...withLines(answer, search.multiPv) };
@@ -167,7 +171,11 @@ export class Evaluator {
           "endgames",
           endgames,
           "probeMany",
-          async (url) => (await import("../endgames.js")).openEndgames(url),
+          async (url) =>
+            (await import("../endgames.js")).openEndgames(
+              url,
+              by("shelfish/engine"),
+            ),
         ))!;
       const [result] = await probe([fen], open, query);
       return result && "moves" in result ? exactly(result) : undefined;

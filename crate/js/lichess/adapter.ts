@@ -4,7 +4,7 @@ import type { Book } from "../database/book.js";
 import type { Database } from "../database/database.js";
 import { checked, type Kinds } from "../shared/options.js";
 import type { ErrorFields } from "../shared/errors.js";
-import { awaited, Parts } from "../shared/parts.js";
+import { awaited, by, Parts } from "../shared/parts.js";
 import type { LichessGame, Opener } from "../shared/types.js";
 import { bucketsOf, filterOf, Refusal } from "./filter.js";
 
@@ -37,7 +37,7 @@ export interface LichessFetch {
 /** Opens databases and books by their URL. */
 export type Openers = Record<
   "openDatabase" | "openBook",
-  (url: string | URL) => Promise<any>
+  (url: string | URL, options?: object) => Promise<any>
 >;
 
 const OPTIONS: Kinds<LichessOptions> = {
@@ -110,7 +110,7 @@ export function adapter(
 
   const openDatabase = async () =>
     (await parts.given<Database>("database", database, "lookup", async (url) =>
-      (await load()).openDatabase(url),
+      (await load()).openDatabase(url, by("shelfish/lichess")),
     ))!;
   const openBook = async (kind: Kind) => {
     const name = kind === "masters" && masters ? "masters" : "book";
@@ -118,7 +118,7 @@ export function adapter(
       name,
       options[name],
       "explore",
-      async (url) => (await load()).openBook(url),
+      async (url) => (await load()).openBook(url, by("shelfish/lichess")),
     ))!;
   };
 

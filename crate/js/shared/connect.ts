@@ -4,6 +4,7 @@ import { Calls, onAbort } from "./abort.js";
 import { ShelfishError } from "./errors.js";
 import { type Module, platform, ready } from "./load.js";
 import { checked, type Kinds } from "./options.js";
+import { entryOf } from "./parts.js";
 import type { OpenOptions, Source } from "./types.js";
 
 /** The function of a WASM module that opens files. */
@@ -96,7 +97,7 @@ export async function connect<E>(
       response.catch(() => {});
     }
     try {
-      await ready(module, wasm, timeout);
+      await ready({ ...module, by: entryOf(given) }, wasm, timeout);
       return await open(
         url,
         source,

@@ -12,6 +12,8 @@ export interface ModuleNames {
   file: string;
   /** The call that takes the option `wasm`. */
   call: string;
+  /** The entry that the caller imported, if it is another entry, which has no option `wasm`. */
+  by?: string | undefined;
   /** The file that lists the files of the database. Default `manifest.json`. */
   manifest?: string;
 }
@@ -89,9 +91,11 @@ export async function ready(
 
 /** Only the main entry has a variant that contains its module. */
 const inlineAdvice = () =>
-  names.entry === "shelfish"
-    ? 'import from "shelfish/inline" (see "Toolchains" in the README)'
-    : `pass the module: ${names.call}`;
+  names.by
+    ? `${names.by} needs a bundle that is an ES module, and ${names.file} of the package next to it`
+    : names.entry === "shelfish"
+      ? 'import from "shelfish/inline" (see "Toolchains" in the README)'
+      : `pass the module: ${names.call}`;
 
 function failed(
   reason: string,
@@ -314,8 +318,10 @@ export function viteAdvice(url: string): string | undefined {
 }
 
 function advice(url: string) {
+  const others = names.by
+    ? ""
+    : `, or copy it there, or pass its URL: ${names.call}`;
   return (
-    viteAdvice(url) ??
-    `if a bundler omitted it, ${inlineAdvice()}, or copy it there, or pass its URL: ${names.call}`
+    viteAdvice(url) ?? `if a bundler omitted it, ${inlineAdvice()}${others}`
   );
 }

@@ -8,6 +8,18 @@ export const isUrl = (value: unknown): value is string | URL =>
   typeof value === "string" ||
   Object.prototype.toString.call(value) === "[object URL]";
 
+/** Name of the option by which an entry that opens a database for another entry is told so. `checked` ignores symbols. */
+const BY = Symbol.for("shelfish.by");
+
+/** Returns options for a call by an entry, which errors name. */
+export const by = (entry: string): object => ({ [BY]: entry });
+
+/** Returns the entry of {@link by}. */
+export const entryOf = (
+  options: object | null | undefined,
+): string | undefined =>
+  (options as Record<symbol, string> | null | undefined)?.[BY];
+
 /** Returns options whose promises may reject before they are needed. The call that needs them rejects. */
 export function awaited<O extends object>(options: O): O {
   for (const value of Object.values(options))
