@@ -274,7 +274,7 @@ for (const [what, attributes, plies, words] of /** @type {const} */ ([
     "a move that is not legal",
     { pgn: "1. e4 e5 2. Ke3 Nc6" },
     2,
-    /Ke3 is not a legal move after 2 moves/,
+    /2. Ke3 is not a legal move/,
   ],
   ["an invalid FEN", { fen: "8/8/8/8 w - -" }, 0, /fen: .*expected 8 ranks/],
   ["a missing database", { pgn: STRANGE, database: "missing/" }, 15, /404/],

@@ -83,7 +83,7 @@ test("the correct games of a file open, the other games are listed with their er
   assert.equal(reasons.length, 4);
   assert.match(
     String(reasons[0]),
-    /Game 3 \(Some – Atom\): line 18: the variant is Atomic/,
+    /Game 3 \(Some – Atom\): line \d+, column 1: the variant is Atomic/,
   );
   const labels = await opened(page);
   assert.equal(labels.length, 7);

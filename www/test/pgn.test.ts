@@ -88,7 +88,7 @@ describe("pasted text", () => {
     const { games, remark } = await read("1. e4 e5\n2. Ke3 Nc6");
     expect(games[0]!.mainline()).toHaveLength(3);
     expect(remark).toBe(
-      "Game 1 ends early: line 2: Ke3 is not a legal move after 2 moves.",
+      "Game 1 ends early: line 2, column 4: 2. Ke3 is not a legal move.",
     );
   });
 

@@ -74,6 +74,37 @@ fn files_of_the_table_have_their_outcome() {
 }
 
 #[test]
+fn broken_tags_and_tags_of_other_games_do_not_change_the_players() {
+    for (text, players) in [
+        (
+            "[White “Tal”]\n[Black Botvinnik]\n\n1. e4",
+            ["Tal", "Botvinnik"],
+        ),
+        (
+            "[White \"Mikhail\nTal\"]\n[Black \"B\"]\n\n1. e4",
+            ["Mikhail Tal", "B"],
+        ),
+        (
+            "[White \"Tal\"]\n[White ACPL \"2\"]\n[Black \"B\"]\n\n1. e4",
+            ["Tal", "B"],
+        ),
+        (
+            "[White \"?\"]\n[Black \"C\"]\n[White \"Tal\"]\n[Black \"B\"]\n\n1. e4",
+            ["Tal", "B"],
+        ),
+        (
+            "[Event \"A\"]\n[White \"C\"]\n[Event \"B\"]\n[White \"Tal\"]\n[Black \"B\"]\n\n1. e4",
+            ["Tal", "B"],
+        ),
+    ] {
+        let games = games(text.as_bytes());
+        let (_, game) = games.last().unwrap();
+        let found = ["White", "Black"].map(|name| game.tag(name).unwrap());
+        assert_eq!(found, players, "{text}");
+    }
+}
+
+#[test]
 fn movetext_of_the_table_has_its_moves_or_error() {
     let table = include_str!("movetext.tsv");
     let mut wrong = String::new();
@@ -134,7 +165,7 @@ fn a_game_that_is_too_long_is_an_error_and_the_next_game_is_read() {
     let outcomes: Vec<String> = found.iter().map(|(_, game)| outcome(game)).collect();
     assert_eq!(
         outcomes,
-        ["! line 1: the game is longer than 4 MiB", "e4 *"]
+        ["! line 1, column 1: the game is longer than 4 MiB", "e4 *"]
     );
     let long = read(&"1. Nf3 Nf6 2. Ng1 Ng8 ".repeat(6_000), 1);
     assert_eq!(long.error.unwrap().kind, PgnErrorKind::TooManyMoves);

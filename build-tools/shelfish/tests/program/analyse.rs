@@ -146,8 +146,8 @@ fn invalid_games_are_reported_and_other_games_are_analysed() {
     let run = analyse(&fixture, &games, &["--json"]);
     assert_eq!(run.code, 1);
     for words in [
-        "standard input, game 2, line 9: the variant is Atomic",
-        "standard input, game 3, line 14: Ke3 is not a legal move after 2 moves",
+        "standard input, game 2, line 7, column 1: the variant is Atomic",
+        "standard input, game 3, line 14, column 4: 2. Ke3 is not a legal move",
         "2 games could not be read to their end",
     ] {
         assert!(run.err.contains(words), "{words}\n{}", run.err);

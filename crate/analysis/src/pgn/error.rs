@@ -6,12 +6,14 @@ use shelfish::position::FenError;
 
 use super::{MAX_BYTES, MAX_MOVES};
 
-/// Error in PGN, with its line.
+/// Error in PGN, with its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {kind}")]
+#[error("line {line}, column {column}: {kind}")]
 pub struct PgnError {
     /// Number of the line, counted from the number of the text's first line.
     pub line: u64,
+    /// Number of the character in the line, from 1. The first line of a game that begins within a line begins with the game.
+    pub column: u64,
     /// Kind of the error.
     pub kind: PgnErrorKind,
 }
@@ -45,16 +47,27 @@ pub enum PgnErrorKind {
     #[error(transparent)]
     Fen(#[from] FenError),
     /// A word that is neither a move nor a remark.
-    #[error("expected a move, found {}", Shown(.0))]
-    Word(String),
+    #[error("{} {}: expected a move", number(*ply), Shown(found))]
+    Word {
+        /// Number of plies before it, from the first move of a game.
+        ply: usize,
+        /// The word as it is written.
+        found: String,
+    },
     /// A move that is not legal.
-    #[error("{} is not a legal move after {ply} moves", Shown(found))]
+    #[error("{} {} is not a legal move", number(*ply), Shown(found))]
     Move {
-        /// Number of moves before it.
+        /// Number of plies before it, from the first move of a game.
         ply: usize,
         /// The move as it is written.
         found: String,
     },
+}
+
+/// Returns the number of a move: `3.` or `3...`.
+fn number(ply: usize) -> String {
+    let dots = if ply.is_multiple_of(2) { "." } else { "..." };
+    format!("{}{dots}", ply / 2 + 1)
 }
 
 /// Prints the beginning of an untrusted text, without control characters.

@@ -4,7 +4,7 @@
 //! common readers take is read. Every move is checked by the rules of chess.
 //!
 //! No word that may be a move is skipped, because the following moves would make a different game: the main line ends with an error,
-//! which names the word and its line.
+//! which names the word and its place.
 
 mod comment;
 mod error;
@@ -75,7 +75,7 @@ impl PgnGame {
         }
     }
 
-    /// Returns the value of the first tag of this name.
+    /// Returns the value of the last tag of this name.
     pub fn tag(&self, name: &str) -> Option<&str> {
         tag(&self.tags, name)
     }
@@ -112,19 +112,19 @@ impl PgnGame {
     }
 }
 
-/// Returns the value of the first tag of this name, in upper or lower case, that has a value.
+/// Returns the value of the last tag of this name, in upper or lower case, that has a value.
 fn tag<'a>(tags: &'a [(String, String)], name: &str) -> Option<&'a str> {
     let named = tags
         .iter()
         .filter(|(tag, _)| tag.eq_ignore_ascii_case(name));
-    let mut values = named.map(|(_, value)| value.as_str());
-    let first = values.next()?;
+    let mut values = named.map(|(_, value)| value.as_str()).rev();
+    let last = values.next()?;
     let is_value = |value: &&str| !matches!(*value, "" | "?" | "*");
     Some(
-        core::iter::once(first)
+        core::iter::once(last)
             .chain(values)
             .find(is_value)
-            .unwrap_or(first),
+            .unwrap_or(last),
     )
 }
 

@@ -12,6 +12,9 @@ pub const ENGLISH: Letters = "KQRBNP";
 /// Letters of German, French, Spanish or Italian, and Dutch. A letter has one meaning in all of them, but may have another in English.
 pub const FOREIGN: [Letters; 4] = ["KDTLS", "RDTFC", "RDTAC", "KDTLP"];
 
+/// Characters that stand for a hyphen or a minus sign.
+pub const DASHES: [char; 8] = ['-', '‐', '‑', '‒', '–', '—', '―', '−'];
+
 /// Pieces in the order of the letters.
 const ROLES: [Role; 6] = [
     Role::King,
@@ -33,23 +36,24 @@ pub fn legal(position: &Chess, word: &str, letters: Letters) -> Option<Move> {
     {
         return Some(m);
     }
-    let text: String = word
-        .chars()
-        .filter(|c| !matches!(c, '\u{fe0e}' | '\u{fe0f}'))
-        .collect();
-    let mut text = text.trim_end_matches(['+', '#', '†', '‡', '.']);
+    let mut text = word.trim_end_matches(['+', '#', '†', '‡', '.']);
+    let lower = text.to_ascii_lowercase();
     for remark in ["mate", "ch", "e.p", "ep"] {
-        text = text
-            .strip_suffix(remark)
-            .map_or(text, |rest| rest.trim_end_matches(['+', '#']));
+        if let Some(rest) = lower.strip_suffix(remark) {
+            text = text[..rest.len()].trim_end_matches(['+', '#', '/', '_']);
+        }
     }
     if let Some(side) = castling(text) {
         return San::Castle(side).to_move(position).ok();
     }
-    if let Ok(uci) = text.to_ascii_lowercase().parse::<UciMove>()
-        && text.starts_with(|c: char| c.is_ascii_lowercase())
+    // Castling may be written as the king's move.
+    let squares = text.strip_prefix('K').unwrap_or(text);
+    let squares = squares.replace(|c| DASHES.contains(&c) || is_capture(c), "");
+    if let Ok(uci) = squares.to_ascii_lowercase().parse::<UciMove>()
+        && squares.starts_with(|c: char| c.is_ascii_lowercase())
         && !matches!(uci, UciMove::Null | UciMove::Put { .. })
         && let Ok(m) = uci.to_move(position)
+        && (m.is_castle() || !text.starts_with('K'))
     {
         return Some(m);
     }
@@ -90,29 +94,28 @@ pub fn find_move(position: &Chess, text: &str) -> Option<Move> {
     (!text.starts_with(['K', 'Q', 'R', 'B', 'N']) && FOREIGN.into_iter().all(is_same)).then_some(m)
 }
 
-/// Parses castling, with the letter or the digit, with any dash or none.
+/// Parses castling, with the letter of any alphabet or the digit, with any dash or none.
 pub fn castling(text: &str) -> Option<CastlingSide> {
-    let mut count = 0;
-    for c in text.chars() {
-        match c {
-            'O' | 'o' | '0' => count += 1,
-            '-' | '–' | '—' | '‑' => {}
-            _ => return None,
-        }
+    let is_letter = |c: char| matches!(c, 'O' | 'o' | '0' | 'О' | 'о' | 'Ο' | 'ο');
+    let is_part = |c: char| is_letter(c) || DASHES.contains(&c);
+    if !text.starts_with(is_letter) || !text.ends_with(is_letter) || !text.chars().all(is_part) {
+        return None;
     }
-    let is_led = text.starts_with(['O', 'o', '0']) && text.ends_with(['O', 'o', '0']);
-    match count {
-        2 if is_led => Some(CastlingSide::KingSide),
-        3 if is_led => Some(CastlingSide::QueenSide),
+    match text.chars().filter(|c| is_letter(*c)).count() {
+        2 => Some(CastlingSide::KingSide),
+        3 => Some(CastlingSide::QueenSide),
         _ => None,
     }
 }
 
 /// Returns whether a word stands for no move at all, as in `1. e4 --`.
 pub fn is_null(word: &str) -> bool {
-    let dashes = word.trim_matches(['-', '–', '—']);
-    dashes.is_empty() && word.chars().count() > 1
+    word.trim_matches(DASHES).is_empty() && word.chars().count() > 1
         || ["z0", "0000", "@@@@", "null", "pass", "<>"].contains(&&*word.to_ascii_lowercase())
+}
+
+fn is_capture(c: char) -> bool {
+    matches!(c, 'x' | ':' | '×')
 }
 
 /// The parts of a move as written.
@@ -122,6 +125,8 @@ struct Written {
     /// The target. Only a pawn's capture such as `ed` has no rank.
     to: (File, Option<Rank>),
     promotion: Option<Role>,
+    /// Whether it is a capture as written.
+    takes: bool,
 }
 
 impl Written {
@@ -132,11 +137,9 @@ impl Written {
         if role.is_some() {
             rest.remove(0);
         }
-        // A promotion is `=Q`, `/Q`, `(Q)`, `Q` or `q`.
+        // A promotion is `=Q`, `/Q`, `(Q)`, `[Q]`, `(=Q)`, `Q` or `q`.
         let mut promotion = None;
-        if rest.last() == Some(&')') {
-            rest.pop();
-        }
+        rest.pop_if(|c| matches!(c, ')' | ']'));
         if let Some(last) = rest.last().filter(|c| !c.is_ascii_digit()).copied()
             && rest.len() > 2
             && !(last.is_ascii_lowercase()
@@ -145,11 +148,15 @@ impl Written {
         {
             promotion = Some(self::role(last.to_ascii_uppercase(), letters)?);
             rest.pop();
-            while rest.last().is_some_and(|c| matches!(c, '=' | '/' | '(')) {
+            while rest
+                .last()
+                .is_some_and(|c| matches!(c, '=' | '/' | '(' | '[' | ' '))
+            {
                 rest.pop();
             }
         }
-        rest.retain(|c| !matches!(c, '-' | '–' | '—' | 'x' | ':' | '×'));
+        let takes = rest.iter().any(|c| is_capture(*c));
+        rest.retain(|c| !DASHES.contains(c) && !is_capture(*c));
         let file = |c: &char| File::from_char(*c);
         let rank = |c: &char| Rank::from_char(*c);
         let (from, to) = match &rest[..] {
@@ -180,6 +187,7 @@ impl Written {
             from,
             to,
             promotion,
+            takes,
         })
     }
 
@@ -194,6 +202,8 @@ impl Written {
             && is(m.to(), (Some(self.to.0), self.to.1))
             && m.from().is_some_and(|from| is(from, self.from))
             && (self.to.1.is_some() || m.is_capture())
+            // A pawn that takes names its file, because a pawn of the other side may move there.
+            && (self.role != Role::Pawn || self.from.0.is_some() || self.takes || !m.is_capture())
     }
 }
 

@@ -1,17 +1,14 @@
 //! Reads games.
 
 use shakmaty::san::SanPlus;
-use shakmaty::{Chess, Move, Position as _};
+use shakmaty::{CastlingSide, Chess, Move, Position as _};
 use shelfish::position::Position;
 
 use super::error::{PgnError, PgnErrorKind};
-use super::moves::{self, ENGLISH, FOREIGN, Letters};
-use super::text::without_number;
+use super::moves::{self, DASHES, ENGLISH, FOREIGN, Letters};
+use super::text::{begins_with_move, without_number};
 use super::{Line, MAX_BYTES, MAX_DEPTH, MAX_MOVES, Note, PgnGame, Skipped, Step};
 use crate::Game;
-
-/// Dashes that stand for a hyphen or a minus sign.
-const DASHES: [char; 3] = ['–', '—', '−'];
 
 /// Signs after moves, and their numeric annotation glyphs.
 const SIGNS: [(&str, u8); 30] = [
@@ -47,17 +44,23 @@ const SIGNS: [(&str, u8); 30] = [
     ("TN", 146),
 ];
 
-/// Returns the standard spelling of a result: `1-0`, `0-1`, `1/2-1/2` or `*`. `1/2` and `½-½` are draws too. Returns `None` for
-/// other text.
+/// Returns the standard spelling of a result: `1-0`, `0-1`, `1/2-1/2` or `*`. `1/2`, `½-½`, `0.5:0.5` and `1-0FF` are results too.
+/// Returns `None` for other text.
 pub fn result(written: &str) -> Option<&'static str> {
-    const ENDS: [char; 6] = ['0', '1', '2', '5', '½', '*'];
-    if !written.starts_with(ENDS) || !written.ends_with(ENDS) {
+    if written.len() > 20 || !written.starts_with(['0', '1', '½', '*', '.', 'O']) {
         return None;
     }
-    match &*written.replace(DASHES, "-").replace('½', "1/2") {
-        "1-0" => Some("1-0"),
-        "0-1" => Some("0-1"),
-        "1/2-1/2" | "1/2" | "0.5-0.5" => Some("1/2-1/2"),
+    let plain = written
+        .trim_end_matches(['.', ',', 'F', 'f'])
+        .replace(' ', "");
+    let plain = plain
+        .replace(DASHES, "-")
+        .replace('½', "1/2")
+        .replace('O', "0");
+    match &*plain.replace(':', "-").replace(',', ".") {
+        "1-0" | "1.0-0.0" => Some("1-0"),
+        "0-1" | "0.0-1.0" => Some("0-1"),
+        "1/2-1/2" | "1/2" | "0.5-0.5" | ".5-.5" => Some("1/2-1/2"),
         "*" => Some("*"),
         _ => None,
     }
@@ -92,7 +95,7 @@ pub fn is_chess(variant: &str) -> bool {
 /// assert_eq!((game.tag("White"), game.game.moves().len()), (Some("Tal"), 3));
 /// let game = pgn::read("1. e4 e5\n2. Ke3 Nc6", 1);
 /// assert_eq!(game.game.moves().len(), 2);
-/// assert_eq!(game.error.unwrap().to_string(), "line 2: Ke3 is not a legal move after 2 moves");
+/// assert_eq!(game.error.unwrap().to_string(), "line 2, column 4: 2. Ke3 is not a legal move");
 /// ```
 pub fn read(text: &str, line: u64) -> PgnGame {
     in_any_language(text, line, false)
@@ -131,15 +134,17 @@ struct Open {
     position: Option<Chess>,
     /// Whether the rest is left out, because it follows a word that is not SAN.
     is_cut: bool,
-    /// Number of the line in which it begins.
-    begins: u64,
+    /// Number of bytes from its bracket to the end of the text.
+    begins: usize,
 }
 
 /// The state of a reader.
 struct Reading<'a> {
+    text: &'a str,
+    /// Number of the first line.
+    line: u64,
+    /// The end of the text, from the next character on.
     rest: &'a str,
-    /// Number of the line in which `rest` begins.
-    at: u64,
     /// Whether only blanks precede `rest` in its line.
     is_line_start: bool,
     letters: Letters,
@@ -162,18 +167,21 @@ struct Reading<'a> {
 
 /// Returns whether a character separates words.
 fn is_blank(c: char) -> bool {
-    c <= ' '
-        || c > '\x7e'
-            && (c.is_whitespace()
-                || c.is_control()
-                || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}'))
+    c <= ' ' || c > '\x7e' && (c.is_whitespace() || c.is_control())
+}
+
+/// Returns whether a character has no width: it belongs to no word, but separates none either.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+        || matches!(c, '\u{fe0e}' | '\u{fe0f}' | '\u{feff}')
 }
 
 impl<'a> Reading<'a> {
     fn new(text: &'a str, line: u64, letters: Letters, is_bare: bool) -> Reading<'a> {
         Reading {
+            text,
+            line,
             rest: text,
-            at: line,
             is_line_start: true,
             letters,
             is_bare,
@@ -188,7 +196,7 @@ impl<'a> Reading<'a> {
                 before: None,
                 position: None,
                 is_cut: false,
-                begins: line,
+                begins: text.len(),
             }],
             ignored: 0,
             result: None,
@@ -196,36 +204,26 @@ impl<'a> Reading<'a> {
     }
 
     fn read(mut self) -> PgnGame {
-        let (text, line) = (self.rest, self.at);
+        let text = self.text;
         let mut error = if text.len() > MAX_BYTES {
-            Some(PgnError {
-                line,
-                kind: PgnErrorKind::TooLong,
-            })
+            Some(self.error(text.len(), PgnErrorKind::TooLong))
         } else {
             self.read_all().err()
         };
         if error.is_none() && self.start.is_none() {
-            error = self.begin().err().map(|kind| PgnError {
-                line: self.at,
-                kind,
-            });
+            let begun = self.begin();
+            error = begun.err().map(|kind| self.error(self.rest.len(), kind));
         }
-        let is_empty = self.tags.is_empty() && self.moves.is_empty();
-        if is_empty && error.is_none() && self.result.is_none() {
+        if self.tags.is_empty() && self.moves.is_empty() {
             // Text has no control characters.
-            let is_text = !text.contains(|c: char| c < '\t' || c == '\u{fffd}');
-            let kind = match is_text {
-                true => PgnErrorKind::Empty,
-                false => PgnErrorKind::NotText,
-            };
-            error = Some(PgnError { line, kind });
+            if text.contains(|c: char| c < '\t' || c == '\u{fffd}') {
+                error = Some(self.error(text.len(), PgnErrorKind::NotText));
+            } else if error.is_none() && self.result.is_none() {
+                error = Some(self.error(text.len(), PgnErrorKind::Empty));
+            }
         }
         if let Some(open) = self.open.get(1).filter(|_| error.is_none()) {
-            error = Some(PgnError {
-                line: open.begins,
-                kind: PgnErrorKind::Variation,
-            });
+            error = Some(self.error(open.begins, PgnErrorKind::Variation));
         }
         while self.open.len() > 1 {
             self.close();
@@ -249,11 +247,17 @@ impl<'a> Reading<'a> {
         taken
     }
 
-    /// Takes text that may have several lines.
-    fn take_lines(&mut self, length: usize) -> &'a str {
-        let taken = self.take(length);
-        self.at += taken.bytes().filter(|byte| *byte == b'\n').count() as u64;
-        taken
+    /// Returns an error at the place that is `rest` bytes before the end, or at the tag that is wrong.
+    fn error(&self, rest: usize, kind: PgnErrorKind) -> PgnError {
+        let tag = match kind {
+            PgnErrorKind::Fen(_) => self.text.find("[FEN"),
+            PgnErrorKind::Variant(_) => self.text.find("[Variant"),
+            _ => None,
+        };
+        let before = &self.text[..tag.unwrap_or(self.text.len() - rest)];
+        let column = before.chars().rev().take_while(|c| *c != '\n').count() as u64 + 1;
+        let line = self.line + before.bytes().filter(|byte| *byte == b'\n').count() as u64;
+        PgnError { line, column, kind }
     }
 
     fn line_end(&self) -> usize {
@@ -262,11 +266,10 @@ impl<'a> Reading<'a> {
 
     fn read_all(&mut self) -> Result<(), PgnError> {
         while let Some(c) = self.rest.chars().next() {
-            let line = self.at;
-            let is_line_start = self.is_line_start;
-            if is_blank(c) {
+            let (is_line_start, rest) = (self.is_line_start, self.rest.len());
+            if is_blank(c) || is_invisible(c) {
                 self.is_line_start |= c == '\n';
-                self.take_lines(c.len_utf8());
+                self.take(c.len_utf8());
                 continue;
             }
             self.is_line_start = false;
@@ -277,11 +280,9 @@ impl<'a> Reading<'a> {
                 }
                 '[' if is_line_start => self.tags(),
                 '{' => {
-                    let end = self.rest.find('}').ok_or(PgnError {
-                        line,
-                        kind: PgnErrorKind::Comment,
-                    })?;
-                    let text = self.take_lines(end + 1);
+                    let end = self.rest.find('}');
+                    let end = end.ok_or_else(|| self.error(rest, PgnErrorKind::Comment))?;
+                    let text = self.take(end + 1);
                     self.comment(&text[1..end]);
                 }
                 ';' => {
@@ -298,27 +299,42 @@ impl<'a> Reading<'a> {
                 }
                 _ => {
                     let word = self.take(self.word_end(c));
-                    self.word(word).map_err(|kind| PgnError { line, kind })?;
+                    let read = self.word(word);
+                    read.map_err(|kind| self.error(rest, kind))?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Returns the length of the word that begins with a character. It includes a promotion in brackets.
+    /// Returns the length of the word that begins with a character. It includes a promotion in brackets or after a blank, and the
+    /// blanks of `1 - 0`.
     fn word_end(&self, first: char) -> usize {
+        for result in ["1 - 0", "0 - 1", "1/2 - 1/2", "½ - ½"] {
+            if self.rest.starts_with(result) {
+                return result.len();
+            }
+        }
         let is_end = |c| matches!(c, '{' | '}' | '(' | ')' | ';' | '$') || is_blank(c);
         let end = self.rest[first.len_utf8()..]
             .find(is_end)
             .map_or(self.rest.len(), |end| first.len_utf8() + end);
-        let mut after = self.rest[end..].chars();
-        match (after.next(), after.next(), after.next()) {
-            (Some('('), Some(piece), Some(')'))
-                if piece.is_ascii_alphabetic() || ('♔'..='♟').contains(&piece) =>
+        let word = self.rest[..end].trim_end_matches('=');
+        let is_last_rank = word.ends_with(['1', '8']) && moves::has_square(word);
+        if !is_last_rank || !without_number(word).starts_with(|c: char| c.is_ascii_lowercase()) {
+            return end;
+        }
+        let rest = &self.rest[word.len()..];
+        let piece = rest.trim_start_matches([' ', '=', '(']);
+        let (marks, mut chars) = (&rest[..rest.len() - piece.len()], piece.chars());
+        let is_piece = |c: &char| "QRBNqrbnDTLSFCAP".contains(*c) || ('♔'..='♟').contains(c);
+        match (chars.next().filter(is_piece), chars.next()) {
+            (Some(piece), after)
+                if marks.contains(['=', '(']) && !after.is_some_and(char::is_alphanumeric) =>
             {
-                let end = end + 2 + piece.len_utf8();
-                let marks = self.rest[end..].bytes();
-                end + marks.take_while(|mark| b"+#!?".contains(mark)).count()
+                let end = word.len() + marks.len() + piece.len_utf8();
+                let signs = self.rest[end..].bytes();
+                end + signs.take_while(|sign| b")+#!?".contains(sign)).count()
             }
             _ => end,
         }
@@ -340,12 +356,30 @@ impl<'a> Reading<'a> {
             }
         }
         self.skipped.tags += 1;
-        self.take(end);
+        let broken = self.rest;
+        let moves = line.split_once(']').map_or("", |(_, moves)| moves);
+        if begins_with_move(moves.trim_start().as_bytes(), true) {
+            self.take(end - moves.len());
+        } else {
+            self.take(end);
+        }
         // The value has several lines.
         let near = &self.rest[..self.rest.floor_char_boundary(512)];
         let value = near.split_once(']').map_or("[", |(value, _)| value);
         if !line.contains(']') && !value.contains('[') && value.matches('\n').count() <= 3 {
-            self.take_lines(value.len() + 1);
+            self.take(value.len() + 1);
+        }
+        // Without these values, other people would have played the game, or from another position.
+        let broken = broken[1..broken.len() - self.rest.len()].split(']').next();
+        let broken = broken.and_then(|tag| tag.trim().split_once(char::is_whitespace));
+        let Some((name, value)) = broken.filter(|_| self.start.is_none()) else {
+            return;
+        };
+        let is_quote = |c: char| "\"'“”„‘’`".contains(c);
+        let value = value.trim_matches(|c: char| c.is_whitespace() || is_quote(c));
+        let is_known = ["White", "Black", "Result", "FEN", "Variant"].contains(&name);
+        if is_known && !value.contains(['"', '“', '=']) {
+            self.tags.push((name.to_owned(), value.replace('\n', " ")));
         }
     }
 
@@ -392,7 +426,7 @@ impl<'a> Reading<'a> {
     }
 
     fn open(&mut self) {
-        let (begins, depth) = (self.at, self.open.len());
+        let (begins, depth) = (self.rest.len() + 1, self.open.len());
         match self.last() {
             // A variation replaces a move.
             Some(open) if !open.line.moves.is_empty() && depth <= MAX_DEPTH => {
@@ -426,6 +460,9 @@ impl<'a> Reading<'a> {
 
     /// Reads a word: a move number, a move with signs, glyphs or the result.
     fn word(&mut self, word: &str) -> Result<(), PgnErrorKind> {
+        if !word.is_ascii() && word.contains(is_invisible) {
+            return self.word(&word.replace(is_invisible, ""));
+        }
         let is_main = self.open.len() == 1;
         if self.ignored > 0 || self.result.is_some() && is_main {
             return Ok(());
@@ -443,30 +480,50 @@ impl<'a> Reading<'a> {
             }
             return Ok(());
         }
-        let text = without_number(word).trim_end_matches([',', '.']);
-        let text = text.trim_start_matches(['!', '?']);
-        let end = text
-            .trim_end_matches(['!', '?', '□', '∞', '⩲', '⩱', '±', '∓'])
-            .len();
-        let (text, sign) = text.split_at(end);
-        let is_move =
-            text.starts_with(|c: char| c.is_ascii_alphabetic()) && !matches!(text, "N" | "TN");
-        let nag = if is_move { None } else { sign_of(text) };
-        match nag {
-            Some(nag) => self.note(Note::Nag(nag)),
-            // In the notation of the ICCF, such a number is a move.
-            None if text.is_empty() && is_number(word) && word.len() > 3 && is_main => {
-                return Err(PgnErrorKind::Word(word.to_owned()));
-            }
-            None if text.is_empty() => {}
-            None => self.step(text, word)?,
+        let text = without_number(word);
+        if let Some(nag) = sign_of(text.trim_end_matches([',', '.'])) {
+            self.note(Note::Nag(nag));
+            return Ok(());
         }
-        if !sign.is_empty()
-            && let Some(nag) = sign_of(sign)
-        {
+        let text = text.trim_start_matches(['!', '?', '"', '*', '_', '`', ',', '.']);
+        if text.is_empty() {
+            // In the notation of the ICCF, such a number is a move.
+            return match is_number(word) && word.len() > 3 && is_main {
+                true => Err(self.no_move(word)),
+                false => Ok(()),
+            };
+        }
+        let is_sign = |c: char| !(c.is_alphanumeric() || c == ')' || ('♔'..='♟').contains(&c));
+        let (mut end, signs) = match text.trim_end_matches(is_sign).len() {
+            0 => (text.len(), ""),
+            end => (end, &text[end..]),
+        };
+        let after_check = signs.trim_start_matches(['+', '#']);
+        let nag = sign_of(signs);
+        if nag.is_none() {
+            end += signs.len() - after_check.len();
+        }
+        self.step(&text[..end], word)?;
+        if let Some(nag) = nag.or_else(|| sign_of(after_check)) {
             self.note(Note::Nag(nag));
         }
         Ok(())
+    }
+
+    /// Returns the number of plies before the next move of the main line, counted from the first move of a game.
+    fn ply(&self) -> usize {
+        let turn = self
+            .start
+            .as_ref()
+            .map_or(0, |start| start.turn().fold_wb(0, 1));
+        2 * (self.fullmoves as usize - 1) + turn + self.moves.len()
+    }
+
+    fn no_move(&self, word: &str) -> PgnErrorKind {
+        PgnErrorKind::Word {
+            ply: self.ply(),
+            found: word.to_owned(),
+        }
     }
 
     fn step(&mut self, text: &str, word: &str) -> Result<(), PgnErrorKind> {
@@ -514,16 +571,22 @@ impl<'a> Reading<'a> {
         }
         if is_main {
             // Both players lost by default.
-            if text == "0-0" {
+            let rest = self.rest.split(['{', ';']).next().unwrap_or_default();
+            if text.starts_with('0')
+                && moves::castling(text) == Some(CastlingSide::KingSide)
+                && !moves::has_square(rest)
+            {
                 self.result = Some("*");
                 return Ok(());
             }
-            return Err(match moves::has_square(text) || moves::is_null(text) {
+            let is_move =
+                moves::has_square(text) || moves::is_null(text) || moves::castling(text).is_some();
+            return Err(match is_move {
                 true => PgnErrorKind::Move {
-                    ply: self.moves.len(),
+                    ply: self.ply(),
                     found: text.to_owned(),
                 },
-                false => PgnErrorKind::Word(word.to_owned()),
+                false => self.no_move(word),
             });
         }
         // The rest of the variation is kept as written.
@@ -554,18 +617,19 @@ fn sign_of(text: &str) -> Option<u8> {
         .map(|(_, nag)| nag)
 }
 
-/// Returns whether a word may be meant as a move: it has a digit that is not part of a time, or is castling, a pawn's capture or a
-/// null move.
+/// Returns whether a word may be meant as a move: it has a digit that is not part of a time or of a score, or is castling, a capture
+/// such as `ed` or `PxP`, or a null move.
 fn is_like_move(word: &str) -> bool {
-    let is_capture = |word: &str| {
-        let files = word.bytes().filter(|byte| !b"x:".contains(byte));
-        matches!(files.collect::<Vec<_>>()[..], [a @ b'a'..=b'h', b @ b'a'..=b'h'] if a.abs_diff(b) == 1)
-    };
+    let word = word.trim_end_matches(['+', '#']);
     let is_time = !moves::has_square(word) && word.contains(':');
-    word.contains(|c: char| c.is_ascii_digit()) && !is_time
+    let is_figure = |c: char| c.is_ascii_digit() || "+-−.,#/%".contains(c);
+    let is_score =
+        word.chars().all(is_figure) && (word.len() < 4 || word.contains(['.', ',', '+', '#', '/']));
+    word.contains(|c: char| c.is_ascii_digit()) && !is_time && !is_score
         || moves::castling(word).is_some()
         || moves::is_null(word)
-        || is_capture(word)
+        || matches!(word.as_bytes(), [b'A'..=b'Z' | b'a'..=b'h', b'x', ..] if word.len() < 5)
+        || matches!(*word.replace(':', "").as_bytes(), [a @ b'a'..=b'h', b @ b'a'..=b'h'] if a.abs_diff(b) == 1)
 }
 
 /// Parses a tag at the beginning of a line. Returns its name, its value and its length.

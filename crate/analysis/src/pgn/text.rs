@@ -21,7 +21,8 @@ pub struct GameText {
     pub text: String,
 }
 
-/// Iterator over the texts of the games of a file in UTF-8, UTF-16 with a mark, or Windows-1252, with any line ends.
+/// Iterator over the texts of the games of a file in UTF-8, UTF-16 or Windows-1252, with any line ends. The text of a file that is no
+/// text is its beginning.
 ///
 /// A game begins with tags after moves, with a tag that the tags before a blank line have already, and with a move after a result.
 ///
@@ -56,7 +57,7 @@ pub struct GameTexts<R: Read> {
     /// Number of open variations.
     depth: usize,
     is_in_comment: bool,
-    /// Offset and line of a tag `Event` in an open comment. It begins a game if the comment has no end.
+    /// Offset and line of a tag `Event` or of a tag that the game has already in an open comment. It begins a game if the comment has no end.
     quoted: Option<(usize, u64)>,
 }
 
@@ -102,6 +103,16 @@ impl<R: Read> GameTexts<R> {
     }
 
     fn next_game(&mut self) -> io::Result<Option<GameText>> {
+        if self.lines == 0 && !self.is_over {
+            self.read_mark()?;
+            let head = [&self.again.0, self.input.buffer()].concat();
+            if self.unit.is_none() && is_binary(&head) {
+                self.is_over = true;
+                (self.number, self.text) = (1, head);
+                self.text.truncate(4096);
+                return Ok(self.finish());
+            }
+        }
         while !self.is_over {
             if self.at == self.line.len() {
                 self.read_line()?;
@@ -154,7 +165,9 @@ impl<R: Read> GameTexts<R> {
         let is_tag = is_tag(line);
         if self.is_in_comment {
             let is_event = is_tag && line.starts_with(b"[Event \"");
-            if is_event && self.quoted.is_none() {
+            if self.quoted.is_none()
+                && (is_event || is_tag && self.is_after_blank && self.has_tag(line))
+            {
                 self.quoted = Some((self.text.len(), self.lines));
             }
             // Nothing of a comment that long is kept.
@@ -162,7 +175,11 @@ impl<R: Read> GameTexts<R> {
         }
         match self.section {
             Section::Before => !line.is_empty() && !line.starts_with(b"%"),
-            Section::Tags => is_tag && self.is_after_blank && self.has_tag(line),
+            Section::Tags => {
+                is_tag
+                    && (self.is_after_blank || line.starts_with(b"[Event "))
+                    && self.has_tag(line)
+            }
             Section::Moves if is_tag => true,
             Section::Moves => {
                 self.is_after_blank
@@ -186,11 +203,16 @@ impl<R: Read> GameTexts<R> {
     /// Reads a line with tags or moves. Returns where the game ends, if it ends before the end of the line.
     fn read_words(&mut self, line: &[u8]) -> Option<Cut> {
         let mut at = 0;
-        if !self.is_in_comment && is_tag(trim(line)) {
-            at = line
-                .iter()
-                .rposition(|byte| *byte == b']')
-                .map_or(line.len(), |at| at + 1);
+        while !self.is_in_comment && self.section != Section::Moves && is_tag(trim(&line[at..])) {
+            let end = line[at..].windows(2).position(|pair| pair == b"\"]");
+            let last = || line.iter().rposition(|byte| *byte == b']');
+            at = match end {
+                Some(end) => at + end + 2,
+                None => last().map_or(line.len(), |end| at.max(end + 1)),
+            };
+            if end.is_none() {
+                break;
+            }
         }
         while at < line.len() {
             let rest = &line[at..];
@@ -213,8 +235,12 @@ impl<R: Read> GameTexts<R> {
                 _ => {
                     let is_end = |byte: &u8| *byte <= b' ' || b"{}();".contains(byte);
                     let end = rest.iter().position(is_end).unwrap_or(rest.len()).max(1);
-                    let is_next = at > 0 && self.section == Section::Over && rest[0] == b'1';
-                    if is_next && begins_with_move(rest, true) {
+                    let is_next = at > 0 && self.section == Section::Over;
+                    let near = &rest[..rest.len().min(100)];
+                    if is_next
+                        && (rest[0] == b'1' && begins_with_move(rest, true)
+                            || is_tag(rest) && near.contains(&b'"'))
+                    {
                         return Some(Cut::Line(at));
                     }
                     self.read_word(&rest[..end]);
@@ -228,8 +254,8 @@ impl<R: Read> GameTexts<R> {
     }
 
     fn read_word(&mut self, word: &[u8]) {
-        let is_result = matches!(word[0], b'0' | b'1' | b'*' | 0xc2) && self.depth == 0;
-        if is_result && str::from_utf8(word).is_ok_and(|word| result(word).is_some()) {
+        let is_result = self.depth == 0;
+        if is_result && str::from_utf8(word).is_ok_and(|word| result(word.trim()).is_some()) {
             self.section = Section::Over;
         } else if self.section == Section::Tags
             && str::from_utf8(word).is_ok_and(|word| {
@@ -267,9 +293,6 @@ impl<R: Read> GameTexts<R> {
     /// the input.
     fn read_line(&mut self) -> io::Result<()> {
         self.line.clear();
-        if self.lines == 0 {
-            self.read_mark()?;
-        }
         (self.at, self.lines) = (0, self.lines + 1);
         let (again, read) = &mut self.again;
         let rest = &again[*read..];
@@ -316,6 +339,15 @@ impl<R: Read> GameTexts<R> {
         match start[..] {
             [0xff, 0xfe] => self.unit = Some(u16::from_le_bytes),
             [0xfe, 0xff] => self.unit = Some(u16::from_be_bytes),
+            [letter @ 1..128, 0] | [0, letter @ 1..128] => {
+                let is_little = start[1] == 0;
+                self.unit = Some(if is_little {
+                    u16::from_le_bytes
+                } else {
+                    u16::from_be_bytes
+                });
+                self.again.0.push(letter);
+            }
             _ => self.again.0 = start,
         }
         Ok(())
@@ -356,14 +388,24 @@ impl<R: Read> Iterator for GameTexts<R> {
     }
 }
 
-/// Removes blanks and byte order marks.
-fn trim(line: &[u8]) -> &[u8] {
-    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-    let start = line
-        .iter()
-        .position(|byte| *byte > b' ')
-        .unwrap_or(line.len());
-    line[start..].trim_ascii_end()
+/// Removes blanks, characters without width, and byte order marks.
+fn trim(mut line: &[u8]) -> &[u8] {
+    while let [0..=b' ', rest @ ..]
+    | [0xc2, 0xa0, rest @ ..]
+    | [0xe2, 0x80, 0x80..=0x8f, rest @ ..]
+    | [0xef, 0xbb, 0xbf, rest @ ..] = line
+    {
+        line = rest;
+    }
+    line.trim_ascii_end()
+}
+
+/// Returns whether the beginning of a file has as many control characters as no text has.
+fn is_binary(head: &[u8]) -> bool {
+    let end = head.iter().rposition(|byte| !matches!(byte, 0 | 0x1a));
+    let text = &head[..end.map_or(0, |end| end + 1)];
+    let is_control = |byte: &&u8| matches!(byte, 0..=8 | 14..=25 | 28..=31);
+    text.is_empty() && head.contains(&0) || 16 * text.iter().filter(is_control).count() > text.len()
 }
 
 fn is_tag(line: &[u8]) -> bool {
@@ -377,18 +419,18 @@ fn is_tag(line: &[u8]) -> bool {
 /// Removes a move number such as `12.` or `12...` from the beginning of a word, except from castling with zeros.
 pub(super) fn without_number(word: &str) -> &str {
     match word.as_bytes().first() {
-        Some(b'0') if castling(word.trim_end_matches(['+', '#', '!', '?'])).is_some() => {
+        Some(b'0') if castling(word.trim_end_matches(|c: char| !c.is_alphanumeric())).is_some() => {
             return word;
         }
-        Some(b'0'..=b'9' | b'.' | 0xe2) => {}
+        Some(b'0'..=b'9' | b'.' | 0x80..) => {}
         _ => return word,
     }
     let rest = word.trim_start_matches(|c: char| c.is_ascii_digit());
-    rest.trim_start_matches(['.', '…'])
+    rest.trim_start_matches(['.', '…', '．', '·'])
 }
 
 /// Returns whether a line begins with a move in SAN, with or without a number; `is_first` requires the number `1.`.
-fn begins_with_move(line: &[u8], is_first: bool) -> bool {
+pub(super) fn begins_with_move(line: &[u8], is_first: bool) -> bool {
     let line = &line[..line.len().min(40)];
     let digits = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let rest = line[digits..].trim_ascii_start();
