@@ -342,8 +342,20 @@ async function bundles(built) {
     writeFileSync(join(pkg, file), JSON.stringify(map));
   }
   // Committed files, so that a build of the package needs no native program.
-  const sample = join(root, "static-shards/package-sample");
-  cpSync(sample, join(pkg, "sample"), { recursive: true });
+  const shards = join(root, "static-shards");
+  const sample = join(shards, "package-sample");
+  for (const [from, to] of [
+    ["sample", "sample"],
+    ["book", "sample-book"],
+    ["endgames", "sample-endgames"],
+  ])
+    cpSync(join(shards, `package-${from}`), join(pkg, to), { recursive: true });
+  for (const table of readdirSync(join(shards, "endgames")))
+    if (/^K.vK\./.test(table))
+      cpSync(
+        join(shards, "endgames", table),
+        join(pkg, "sample-endgames", table),
+      );
   const files = readdirSync(sample).map((file) => [
     file,
     readFileSync(join(sample, file), "base64"),

@@ -10,18 +10,35 @@ import { fileURLToPath } from "node:url";
 
 const [command, ...rest] = process.argv.slice(2);
 
-const SAMPLE_HELP = `Copy the sample database of this package to a folder
+const SAMPLE_HELP = `Copy a sample of this package to a folder
 
-Usage: npx shelfish sample [DIR]
+Usage: npx shelfish sample [--book | --endgames] [DIR]
 
 Arguments:
-  [DIR]  New folder, empty folder, or folder with the sample [default: evals]
+  [DIR]  New folder, empty folder, or folder with the sample [default: evals, book or endgames]
+
+Options:
+  --book      A book of 22 famous games, instead of evaluations
+  --endgames  Tables of endings with three pieces, instead of evaluations
 
 Examples:
-  npx shelfish sample public/evals    # then openDatabase("/evals/") on the page
+  npx shelfish sample public/evals          # then openDatabase("/evals/") on the page
+  npx shelfish sample --book public/book    # then openBook("/book/")
 
 The sample has openings up to 13 plies and famous games. \`npx shelfish build --help\` makes larger databases.
 `;
+
+/** Samples by their option: the folder in the package, the default folder, the first file, and the function that opens it. */
+const SAMPLES: Record<string, [string, string, string, string]> = {
+  "": ["sample", "evals", "manifest.json", "openDatabase"],
+  "--book": ["sample-book", "book", "manifest.json", "openBook"],
+  "--endgames": [
+    "sample-endgames",
+    "endgames",
+    "endgames.index",
+    "openEndgames",
+  ],
+};
 
 /** Ends the process with an error. Exit code 2 is wrong usage. */
 function fail(message: string, code = 1): never {
@@ -29,11 +46,13 @@ function fail(message: string, code = 1): never {
   process.exit(code);
 }
 
-/** Copies the sample database. */
-async function copySample(names: string[]): Promise<void> {
-  if (names.some((name) => name === "-h" || name === "--help"))
+/** Copies a sample. */
+async function copySample(words: string[]): Promise<void> {
+  if (words.some((word) => word === "-h" || word === "--help"))
     return void process.stdout.write(SAMPLE_HELP);
-  const [name = "evals", ...more] = names;
+  const option = words.find((word) => SAMPLES[word]) ?? "";
+  const [sample, folder, first, call] = SAMPLES[option]!;
+  const [name = folder, ...more] = words.filter((word) => word !== option);
   if (more.length > 0 || name.startsWith("-"))
     fail(
       `sample: expected one folder, found ${JSON.stringify([name, ...more].join(" "))}; see npx shelfish sample --help`,
@@ -43,7 +62,7 @@ async function copySample(names: string[]): Promise<void> {
   const found = await readdir(to).catch((error: NodeJS.ErrnoException) =>
     error.code === "ENOENT" ? [] : fail(`${name}: ${error.message}`),
   );
-  const from = join(dirname(fileURLToPath(import.meta.url)), "sample");
+  const from = join(dirname(fileURLToPath(import.meta.url)), sample);
   const files = new Set(await readdir(from));
   const other = found.find((file) => !files.has(file));
   if (other !== undefined)
@@ -53,7 +72,7 @@ async function copySample(names: string[]): Promise<void> {
   );
   const path = relative("", to) || ".";
   process.stdout.write(
-    `${path}/manifest.json is the sample database. In Node: openDatabase(${JSON.stringify(path)}). On a page: openDatabase with the URL of the folder, such as "/evals/"\n`,
+    `${path}/${first} is the sample. In Node: ${call}(${JSON.stringify(path)}). On a page: ${call} with the URL of the folder, such as "/${folder}/"\n`,
   );
 }
 

@@ -8,6 +8,7 @@ import {
   readFileSync,
   readdirSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -111,12 +112,22 @@ test("npx shelfish copies the sample database and never overwrites files", () =>
   assert.equal(copied.status, 0, copied.stderr);
   assert.match(
     copied.stdout,
-    /public\/evals\/manifest\.json is the sample database/,
+    /public\/evals\/manifest\.json is the sample\. .*openDatabase/,
   );
   assert.deepEqual(
     readdirSync(join(folder, "public/evals")).sort(),
     readdirSync(join(PACKAGE, "sample")).sort(),
   );
+  const files = { book: "manifest.json", endgames: "endgames.index" };
+  for (const [kind, first] of Object.entries(files)) {
+    const { status, stderr } = shelfish(folder, "sample", `--${kind}`);
+    assert.equal(status, 0, stderr);
+    assert.ok(readdirSync(join(folder, kind)).includes(first));
+    assert.deepEqual(
+      readdirSync(join(folder, kind)),
+      readdirSync(join(PACKAGE, `sample-${kind}`)),
+    );
+  }
   assert.equal(
     shelfish(folder, "sample", "public/evals").status,
     0,
@@ -162,4 +173,28 @@ test("npx shelfish runs the program of the platform's package, with its output a
     [2, true],
     wrong.stderr,
   );
+});
+
+test("the samples are small, and the entries open them", async () => {
+  const at = (/** @type {string} */ name) => import(join(PACKAGE, name));
+  const { openBook, openDatabase } = await at("node.js");
+  const { openEndgames } = await at("endgames-node.js");
+  const size = (/** @type {string} */ name) =>
+    readdirSync(join(PACKAGE, name)).reduce(
+      (sum, file) => sum + statSync(join(PACKAGE, name, file)).size,
+      0,
+    );
+  assert.ok(
+    size("sample") + size("sample-book") + size("sample-endgames") < 320_000,
+  );
+  const book = await openBook(join(PACKAGE, "sample-book"));
+  const tables = await openEndgames(join(PACKAGE, "sample-endgames"));
+  const database = await openDatabase(join(PACKAGE, "sample"));
+  const { moves } = await book.explore(START, { database });
+  assert.ok(moves[0].evaluation.depth > 10);
+  assert.equal(
+    (await tables.probe("8/8/8/4k3/8/8/8/4KQ2 w - -")).outcome,
+    "win",
+  );
+  for (const each of [book, tables, database]) each.close();
 });

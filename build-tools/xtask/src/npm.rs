@@ -32,6 +32,8 @@ pub fn build() -> Result<PathBuf> {
         "crate/Cargo.toml",
         "crate/js",
         "static-shards/package-sample",
+        "static-shards/package-book",
+        "static-shards/package-endgames",
         "build-tools/shelfish/openings",
         "Cargo.toml",
         "Cargo.lock",
