@@ -230,7 +230,8 @@ class Session {
         ? undefined
         : { time: remaining(time) ?? 0, increment, moves: movestogo, overhead };
     const limits = {
-      depth: atLeastOne(depth, 127),
+      // A search for a mate that does not exist ends, too.
+      depth: atLeastOne(depth ?? (mate && 4 * mate + 8), 127),
       nodes: atLeastOne(nodes),
       movetime: atLeastOne(remaining(movetime)),
       mate: atLeastOne(mate, 1000),

@@ -122,7 +122,9 @@ test("a limit with any value is a limit, and a number that cannot be read is nam
     "depth 1e99 movetime 5",
     "nodes 1e3",
     "nodes -5",
+    "mate 1",
     "depth",
+    "mate x",
     "movetime x depth 99",
   ];
   const all = await ask(
@@ -131,7 +133,7 @@ test("a limit with any value is a limit, and a number that cannot be read is nam
   );
   for (const [index, lines] of all.entries()) {
     const errors = lines.filter((line) => line.includes("expected a number"));
-    assert.equal(errors.length, Number(index > 8), lines.join("\n"));
+    assert.equal(errors.length, Number(index > 9), lines.join("\n"));
   }
   assert.equal(
     all.at(-1)?.[0],

@@ -51,7 +51,7 @@ The replaced manifest is kept in the folder `superseded`. With --prune, a file i
 it was sent before --grace. Allow some days, because browsers may still have an old manifest.
 
 Shards are served as model/mesh and cached for a year; the manifest is served as application/json and cached for a minute.
-The bucket must be readable by the public, and by pages of other sites (see --cors). `shelfish doctor URL` checks this.
+The bucket must be readable by the public, and by pages of other sites (see --cors). `shelfish doctor URL --origin SITE` checks this.
 
 Credentials come from the environment:
   S3      AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION; AWS_ENDPOINT for MinIO, Garage and others

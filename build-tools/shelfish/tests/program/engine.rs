@@ -128,6 +128,8 @@ fn every_limit_ends_in_a_move() {
         "depth",
         "nodes -5",
         "movetime x",
+        "mate 1",
+        "mate",
     ] {
         gui.say(&format!("go {limit}"));
         let lines = gui.until("bestmove");

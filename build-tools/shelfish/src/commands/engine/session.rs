@@ -164,7 +164,9 @@ impl Session {
         });
         let moves = moves.collect();
         let mut limits = Limits::default();
-        (limits.depth, limits.nodes, limits.mate) = (go.depth, go.nodes, go.mate);
+        // A search for a mate that does not exist ends, too.
+        let deep = go.mate.map(|moves| 4 * moves as usize + 8);
+        (limits.depth, limits.nodes, limits.mate) = (go.depth.or(deep), go.nodes, go.mate);
         (limits.moves, limits.lines) = (moves, self.options.lines);
         let overhead = Duration::from_millis(self.options.overhead);
         // Without the own clock, that of the opponent counts.
