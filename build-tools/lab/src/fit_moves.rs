@@ -42,9 +42,9 @@ pub fn run(args: &Args) -> Result<()> {
         let max = max
             .parse()
             .with_context(|| format!("expected a number after @ in \"{source}\""))?;
-        let halves = read(Path::new(path), max)?;
-        fitted.extend(halves.0);
-        held_out.push((path, halves.1));
+        let [fit, held] = read(Path::new(path), max)?;
+        fitted.extend(fit);
+        held_out.push((path, held));
     }
     if args.fit {
         std::fs::write(&args.weights, fit(&fitted, args.epochs))?;
@@ -70,31 +70,22 @@ struct Record {
 const RUN: usize = 1000;
 
 /// Reads records and splits them into two halves. Runs of neighbouring lines alternate between the halves.
-fn read(path: &Path, max: usize) -> Result<(Vec<Record>, Vec<Record>)> {
-    let mut halves = (Vec::new(), Vec::new());
+fn read(path: &Path, max: usize) -> Result<[Vec<Record>; 2]> {
+    let mut halves = [Vec::new(), Vec::new()];
     for (number, record) in dump::records(path)?.enumerate().take(max) {
         let parsed = record?;
         let mut lines = Vec::new();
         for evaluation in parsed.evaluations {
-            for (i, pv) in evaluation.pvs.into_iter().enumerate() {
-                lines.push((
-                    LineInfo {
-                        is_first_pv: i == 0,
-                        depth: evaluation.depth,
-                    },
-                    pv.line,
-                ));
-            }
+            let depth = evaluation.depth;
+            lines.extend(evaluation.pvs.into_iter().enumerate().map(|(i, pv)| {
+                let is_first_pv = i == 0;
+                (LineInfo { is_first_pv, depth }, pv.line)
+            }));
         }
-        let record = Record {
+        halves[number / RUN % 2].push(Record {
             position: parsed.position.chess().clone(),
             lines,
-        };
-        if (number / RUN).is_multiple_of(2) {
-            halves.0.push(record);
-        } else {
-            halves.1.push(record);
-        }
+        });
     }
     Ok(halves)
 }
@@ -233,17 +224,13 @@ fn fit(records: &[Record], epochs: usize) -> Vec<u8> {
     }
     // The weights are not centred: a constant added to a table changes no rank, and weights of rare features stay near
     // 0.
-    let weights = model
-        .weights
-        .iter()
-        .zip(&model.squares)
-        .map(|(weight, squares)| {
-            let learned = squares - 1.0;
-            weight * learned / (learned + SHRINKAGE) * SCALE
-        });
-    weights
-        .map(|weight| weight.round().clamp(-127.0, 127.0) as i8 as u8)
-        .collect()
+    let weights = model.weights.iter().zip(&model.squares);
+    let weights = weights.map(|(weight, squares)| {
+        let learned = squares - 1.0;
+        let weight = weight * learned / (learned + SHRINKAGE) * SCALE;
+        weight.round().clamp(-127.0, 127.0) as i8 as u8
+    });
+    weights.collect()
 }
 
 /// Returns the order-0 entropy of a column, in bytes.

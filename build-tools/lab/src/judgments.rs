@@ -120,13 +120,8 @@ fn hash(position: &Chess) -> String {
     hex(&Sha256::digest(fen)[..8])
 }
 
-/// A move of a game, with its judgment by the program.
-struct Played {
-    before: Chess,
-    after: Chess,
-    played: Move,
-    judgment: Option<Judgment>,
-}
+/// A move of a game: the positions before and after it, the move, and its judgment by the program.
+type Played = ([Chess; 2], Move, Option<Judgment>);
 
 /// Counts of the comparison: moves; marks, and those of them that are right, nearly right, or on the reference's choice; severe marks,
 /// and those that are right; severe errors by the reference, and those that have a mark.
@@ -198,13 +193,7 @@ pub fn run(args: &Args) -> Result<()> {
     );
     println!("|---|---|---|---|---|---|");
     let (mut counts, mut yardstick) = (Counts::default(), Counts::default());
-    for Played {
-        before,
-        after,
-        played,
-        judgment,
-    } in &moves
-    {
+    for ([before, after], played, judgment) in &moves {
         let known = |nodes, position: &Chess| references.get(&(nodes, hash(position)));
         let value = |nodes, position: &Chess| {
             Value::by_the_rules(position).or_else(|| Some(known(nodes, position)?.0.into()))
@@ -263,12 +252,8 @@ fn analysed(games: &[PgnGame]) -> Result<Vec<Played>> {
                 Some("blunder") => Some(Judgment::Blunder),
                 _ => None,
             };
-            moves.push(Played {
-                before: positions[n].clone(),
-                after: positions[n + 1].clone(),
-                played: *played,
-                judgment,
-            });
+            let around = [positions[n].clone(), positions[n + 1].clone()];
+            moves.push((around, *played, judgment));
         }
     }
     Ok(moves)

@@ -4,12 +4,14 @@
 
 use std::cmp::Reverse;
 
+use serde::Serialize;
 use shakmaty::{CastlingMode, Move};
 
 /// Move of a book with its results for the side that plays the move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Candidate {
     /// The move.
+    #[serde(skip)]
     pub m: Move,
     /// Number of games with the move, including games without a result.
     pub frequency: u64,

@@ -192,7 +192,26 @@ impl<R: Record + Clone> Base<R> {
         let base = self.name.clone();
         let scan = Scan::new(self.source, self.manifest)
             .map_err(|error| base_error(&base)(error.into()))?;
-        let open: Open<R> = Box::new(move |raw| OpenBlock::open(&base, raw, narrow.as_ref()));
+        let open: Open<R> = Box::new(move |raw| {
+            let open = || {
+                let RawBlock { at, bytes } = raw?;
+                let block = Block::<R>::open(&bytes, &at)?;
+                let mut record_weights = block.record_weights()?;
+                let content = match &narrow {
+                    None => Content::Whole(Box::new(block), bytes),
+                    Some(narrow) => {
+                        Content::Narrowed(narrowed(&block, &mut record_weights, narrow)?)
+                    }
+                };
+                Ok(OpenBlock {
+                    base: base.clone(),
+                    chunk: at,
+                    record_weights,
+                    content,
+                })
+            };
+            open().map_err(base_error(&base))
+        });
         let mut reader = BaseReader {
             blocks: ordered(scan, threads, open),
             block: None,
@@ -280,29 +299,6 @@ enum Content<R: Record> {
 }
 
 impl<R: Record + Clone> OpenBlock<R> {
-    fn open(
-        base: &Arc<str>,
-        raw: Result<RawBlock, ScanError>,
-        narrow: Option<&Narrow<R>>,
-    ) -> Opened<R> {
-        let open = || {
-            let RawBlock { at, bytes } = raw?;
-            let block = Block::<R>::open(&bytes, &at)?;
-            let mut record_weights = block.record_weights()?;
-            let content = match narrow {
-                None => Content::Whole(Box::new(block), bytes),
-                Some(narrow) => Content::Narrowed(narrowed(&block, &mut record_weights, narrow)?),
-            };
-            Ok(OpenBlock {
-                base: base.clone(),
-                chunk: at,
-                record_weights,
-                content,
-            })
-        };
-        open().map_err(base_error(base))
-    }
-
     fn error(&self, kind: impl Into<BaseErrorKind>) -> BaseError {
         base_error(&self.base)(kind.into())
     }

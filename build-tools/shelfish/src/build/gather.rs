@@ -30,7 +30,7 @@ pub fn gather<K: Kind>(
     Dumps { dumps, read }: Dumps,
     workspace: &Workspace,
     run_files: &RunFiles,
-    rejects: Option<&RejectFile>,
+    rejects: Option<RejectFile>,
 ) -> Result<(Vec<Run>, K::Counts), BuildError> {
     let window = dumps.iter().map(|dump| dump.window).max().unwrap_or(0);
     let spare = options
@@ -42,6 +42,7 @@ pub fn gather<K: Kind>(
     let arena = (spare / workers)
         .saturating_sub(WORKER_MEMORY)
         .max(MIN_ARENA);
+    let rejects = rejects.map(Mutex::new);
     // Whether a worker failed, so that all workers stop.
     let stop = AtomicBool::new(false);
     let positions = Arc::new(AtomicU64::new(0));
@@ -75,7 +76,9 @@ pub fn gather<K: Kind>(
             let mut push = |key: &_, payload: &_| sorter.push(key, payload);
             let parsed = kind.parse(input, &chunk, &mut counts, &mut push, &mut rows)?;
             positions.fetch_add(parsed, Relaxed);
-            if let Some(file) = rejects {
+            if let Some(file) = &rejects
+                && let Ok(mut file) = file.lock()
+            {
                 file.put(number, rows)?;
             }
         }
@@ -131,6 +134,7 @@ pub fn gather<K: Kind>(
         counts += more;
     }
     // The rejects are complete before the database changes.
+    let rejects = rejects.and_then(|file| file.into_inner().ok());
     rejects.map_or(Ok(()), RejectFile::flush)?;
     Ok((runs, counts))
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use super::BuildError;
 use crate::input::Input;
@@ -16,10 +15,6 @@ use crate::terminal::shown::excerpt;
 /// Its tab-separated columns are input, line number, reason, fact and beginning of the line.
 pub struct RejectFile {
     path: PathBuf,
-    state: Mutex<State>,
-}
-
-struct State {
     file: BufWriter<File>,
     next: u64,
     waiting: BTreeMap<u64, String>,
@@ -32,48 +27,37 @@ impl RejectFile {
             output::check(path, inputs.iter().filter_map(Input::path))?;
             let mut file = BufWriter::new(File::create(path)?);
             file.write_all(b"source\tline\treason\tfact\tbeginning\n")?;
-            Ok(State {
-                file,
-                next: 0,
-                waiting: BTreeMap::new(),
-            })
+            Ok(file)
         };
-        let path = path.to_owned();
-        match create() {
-            Ok(state) => Ok(RejectFile {
-                path,
-                state: Mutex::new(state),
-            }),
-            Err(error) => Err(BuildError::Rejects { path, error }),
-        }
-    }
-
-    /// Adds the rows of chunk number `chunk`. Each chunk must be added once, also without rows.
-    pub fn put(&self, chunk: u64, rows: String) -> Result<(), BuildError> {
-        self.with(|state| {
-            state.waiting.insert(chunk, rows);
-            while let Some(rows) = state.waiting.remove(&state.next) {
-                state.file.write_all(rows.as_bytes())?;
-                state.next += 1;
-            }
-            Ok(())
+        Ok(RejectFile {
+            file: create().map_err(failed(path))?,
+            path: path.to_owned(),
+            next: 0,
+            waiting: BTreeMap::new(),
         })
     }
 
-    /// Flushes the buffer.
-    pub fn flush(&self) -> Result<(), BuildError> {
-        self.with(|state| state.file.flush())
+    /// Adds the rows of chunk number `chunk`. Each chunk must be added once, also without rows.
+    pub fn put(&mut self, chunk: u64, rows: String) -> Result<(), BuildError> {
+        self.waiting.insert(chunk, rows);
+        while let Some(rows) = self.waiting.remove(&self.next) {
+            let written = self.file.write_all(rows.as_bytes());
+            written.map_err(failed(&self.path))?;
+            self.next += 1;
+        }
+        Ok(())
     }
 
-    fn with<T>(&self, write: impl FnOnce(&mut State) -> io::Result<T>) -> Result<T, BuildError> {
-        let lock = self.state.lock();
-        let state = lock.map_err(|_| io::Error::other("a worker died"));
-        state
-            .and_then(|mut state| write(&mut state))
-            .map_err(|error| BuildError::Rejects {
-                path: self.path.clone(),
-                error,
-            })
+    /// Flushes the buffer.
+    pub fn flush(mut self) -> Result<(), BuildError> {
+        self.file.flush().map_err(failed(&self.path))
+    }
+}
+
+fn failed(path: &Path) -> impl Fn(io::Error) -> BuildError {
+    |error| BuildError::Rejects {
+        path: path.to_owned(),
+        error,
     }
 }
 

@@ -31,16 +31,6 @@ pub struct Args {
     /// Database: a directory or a URL. Repeatable, to compare databases
     #[arg(required = true, value_name = "DATABASE", value_parser = database::address)]
     database: Vec<String>,
-    #[command(flatten)]
-    sample: Sample,
-    /// Print Markdown
-    #[arg(long)]
-    markdown: bool,
-}
-
-/// Options for a sample of the games of a file.
-#[derive(clap::Args, Debug)]
-pub struct Sample {
     /// PGN file with games to replay, plain or compressed with zstd, gzip or bzip2
     #[arg(long, value_name = "FILE")]
     games: PathBuf,
@@ -50,11 +40,14 @@ pub struct Sample {
     /// Use every K-th game, beginning with the first
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     every: u32,
+    /// Print Markdown
+    #[arg(long)]
+    markdown: bool,
 }
 
-impl Sample {
+impl Args {
     /// Returns the positions of each game, the first and the last included.
-    pub fn read(&self) -> io::Result<Vec<Vec<Position>>> {
+    fn games(&self) -> io::Result<Vec<Vec<Position>>> {
         let mut games = Vec::new();
         for text in GameTexts::new(Dump::text_of(&Input::from(self.games.as_path()))?) {
             let text = text?;
@@ -82,7 +75,7 @@ impl Sample {
 }
 
 /// The quantities of a game, in the order of [`measure`].
-pub const QUANTITIES: [&str; 7] = [
+const QUANTITIES: [&str; 7] = [
     "requests",
     "bytes",
     "blocks fetched",
@@ -93,7 +86,7 @@ pub const QUANTITIES: [&str; 7] = [
 ];
 
 /// Replays games and returns the mean of each quantity.
-pub async fn measure(
+async fn measure(
     source: &DatabaseSource,
     games: &[Vec<Position>],
     is_warm: bool,
@@ -133,9 +126,8 @@ pub async fn measure(
 /// Replays games and prints a table.
 pub fn run(args: Args) -> Outcome {
     let games = args
-        .sample
-        .read()
-        .map_err(|error| format!("{}: {error}", args.sample.games.display()))?;
+        .games()
+        .map_err(|error| format!("{}: {error}", args.games.display()))?;
     let row = |name: &str, cells: [String; QUANTITIES.len()]| match args.markdown {
         true => println!("| {name} | {} |", cells.join(" | ")),
         false => println!(

@@ -178,11 +178,9 @@ fn extract<R: Record>(
     let start = Instant::now();
     if source.is_directory() {
         use shelfish::source::Source as _;
-        let same = Path::new(&source.locate(""))
-            .canonicalize()
-            .ok()
-            .zip(args.out.canonicalize().ok());
-        if same.is_some_and(|(from, to)| from == to) {
+        let to = args.out.canonicalize().ok();
+        let from = Path::new(&source.locate("")).canonicalize();
+        if from.is_ok_and(|from| to == Some(from)) {
             return Err(ExtractError::Itself(args.out.clone()).into());
         }
     }

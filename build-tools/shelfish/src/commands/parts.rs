@@ -236,12 +236,13 @@ pub fn run(command: Command) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Parses the chunks of dumps in parallel and passes the results to `take` in order. Returns the counts of the lines.
-fn parse_dumps<T: Send + 'static>(
+/// Parses the chunks of dumps in parallel, gathers their records by `push` and passes the results to `take` in order. Returns the counts of the lines.
+fn parse_dumps<T: Default + Send + 'static>(
     sources: &[Input],
     threads: usize,
     phase: Option<&'static str>,
-    parse: impl Fn(&Input, &Chunk, &mut Counts) -> io::Result<T> + Clone + Send + Sync + 'static,
+    kind: Evaluations,
+    push: impl Fn(&mut T, &Key, &[u8]) -> io::Result<()> + Clone + Send + Sync + 'static,
     mut take: impl FnMut(T) -> io::Result<()>,
 ) -> Result<Counts, BoxError> {
     let dumps = Dumps::open(sources, MEMORY)?;
@@ -256,10 +257,13 @@ fn parse_dumps<T: Send + 'static>(
     let _progress = Progress::start(work, phase.is_none());
     let mut sum = Counts::default();
     for (source, dump) in sources.iter().zip(dumps.dumps) {
-        let (parse, input) = (parse.clone(), source.clone());
+        let (kind, push, input) = (kind.clone(), push.clone(), source.clone());
         let parse = move |chunk: io::Result<Chunk>| {
-            let mut counts = Counts::default();
-            Ok((parse(&input, &chunk?, &mut counts)?, counts))
+            let (mut all, mut counts) = (T::default(), Counts::default());
+            let mut push = |key: &_, payload: &_| push(&mut all, key, payload);
+            let mut rejects = String::new();
+            kind.parse(&input, &chunk?, &mut counts, &mut push, &mut rejects)?;
+            Ok((all, counts))
         };
         for parsed in ordered(dump.chunks(), threads, parse) {
             let (parsed, counts) = parsed.map_err(|error| InputError::Read {
@@ -282,22 +286,19 @@ fn plan(args: &PlanArgs) -> Result<(), BoxError> {
     let selection = args.selection.selection();
     let mut sample = Sample::default();
     let kind = Evaluations::new(selection.clone());
-    let parse = move |input: &Input, chunk: &Chunk, counts: &mut Counts| {
-        let mut found = Vec::new();
-        let mut push = |key: &Key, payload: &[u8]| {
-            let weight = kind.weight(payload)?;
-            found.extend(weight.map(|weight| (key.as_bytes().to_vec(), weight)));
-            Ok(())
-        };
-        kind.parse(input, chunk, counts, &mut push, &mut String::new())?;
-        Ok(found)
+    let weights = kind.clone();
+    let push = move |found: &mut Vec<_>, key: &Key, payload: &[u8]| {
+        let weight = weights.weight(payload)?;
+        found.extend(weight.map(|weight| (key.as_bytes().to_vec(), weight)));
+        Ok(())
     };
     let phase = (!args.quiet).then_some("sampling");
     parse_dumps(
         &inputs(&args.sources),
         args.workers.count(),
         phase,
-        parse,
+        kind,
+        push,
         |found| {
             found
                 .into_iter()
@@ -409,22 +410,18 @@ fn partition(args: &PartitionArgs) -> Result<(), BoxError> {
     let plan = Plan::read(&args.common.plan)?;
     let mut kind = Evaluations::new(plan.selection.clone());
     kind.lines = args.share;
-    let parse = move |input: &Input, chunk: &Chunk, counts: &mut Counts| {
-        let mut text = String::new();
-        let mut push = |key: &Key, payload: &[u8]| {
-            let key = key.as_bytes();
-            lines::push(&mut text, plan.part_of(key), key, payload);
-            Ok(())
-        };
-        kind.parse(input, chunk, counts, &mut push, &mut String::new())?;
-        Ok(text)
+    let push = move |text: &mut String, key: &Key, payload: &[u8]| {
+        let key = key.as_bytes();
+        lines::push(text, plan.part_of(key), key, payload);
+        Ok(())
     };
     let mut out = BufWriter::with_capacity(1 << 20, io::stdout().lock());
     let counts = parse_dumps(
         &inputs(&args.sources),
         args.workers.count(),
         None,
-        parse,
+        kind,
+        push,
         |text: String| out.write_all(text.as_bytes()),
     )?;
     out.flush()?;

@@ -78,14 +78,13 @@ pub fn build(
     let kind = Evaluations::new(selection.clone());
     let base_positions = bases.iter().map(Base::positions).sum();
     let run_files = RunFiles::new(workspace.dir());
-    let rejects = options.create_rejects()?;
     let (mut runs, input) = gather(
         &kind,
         options,
         dumps,
         &workspace,
         &run_files,
-        rejects.as_ref(),
+        options.create_rejects()?,
     )?;
     // Neither the memory nor the number of runs changes this estimate, so that they do not change the bytes of the database.
     let page_blocks = options

@@ -94,7 +94,6 @@ pub fn build(options: &Options, selection: &Selection) -> Result<Summary, GamesE
     }
     let base_positions = bases.iter().map(Base::positions).sum();
     let run_files = RunFiles::new(workspace.dir());
-    let rejects = options.create_rejects()?;
     let first_source = if selection.details.game_ids > 0 {
         known.names.len()
     } else {
@@ -107,7 +106,7 @@ pub fn build(options: &Options, selection: &Selection) -> Result<Summary, GamesE
         dumps,
         &workspace,
         &run_files,
-        rejects.as_ref(),
+        options.create_rejects()?,
     )?;
     for (source, hash) in options.inputs.iter().zip(games.hashes()) {
         if !known.add(

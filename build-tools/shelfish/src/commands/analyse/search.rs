@@ -139,13 +139,24 @@ impl Engines {
                     let (sender, next, sequences, positions) =
                         (sender.clone(), &next, &sequences, &positions);
                     scope.spawn(move || {
-                        while let Some(sequence) = sequences.get(next.fetch_add(1, Relaxed)) {
-                            let is_received = searcher
-                                .run(sequence, positions, |answer| sender.send(answer).is_ok());
-                            if !is_received {
-                                break;
+                        let mut search_all = || -> Result<(), SearchError> {
+                            while let Some(sequence) = sequences.get(next.fetch_add(1, Relaxed)) {
+                                for (n, &index) in sequence.positions.iter().enumerate() {
+                                    let position = &positions[index];
+                                    let found = searcher.search(position, sequence, n == 0);
+                                    let found = found.map_err(|source| SearchError {
+                                        fen: position.to_string(),
+                                        source,
+                                    })?;
+                                    let mut found = found.into_iter();
+                                    if found.any(|known| sender.send(Ok((index, known))).is_err()) {
+                                        return Ok(());
+                                    }
+                                }
                             }
-                        }
+                            Ok(())
+                        };
+                        search_all().or_else(|error| sender.send(Err(error)))
                     });
                 }
                 drop(sender);
@@ -161,53 +172,31 @@ impl Engines {
     }
 }
 
-type Answer = Result<(usize, KnownEval), SearchError>;
-
 impl Searcher {
-    /// Searches the positions of a sequence in order, until `send` returns `false`. Returns whether all results were sent.
-    fn run(
+    /// Searches a position of a sequence. The first position starts a new game.
+    fn search(
         &mut self,
+        position: &Position,
         sequence: &Sequence,
-        positions: &[Position],
-        send: impl Fn(Answer) -> bool,
-    ) -> bool {
+        is_first: bool,
+    ) -> Result<Option<KnownEval>, crate::uci::Error> {
         let (nodes, lines) = (sequence.nodes, sequence.lines);
-        let failed = |index: usize, source| SearchError {
-            fen: positions[index].to_string(),
-            source,
-        };
         match self {
             Searcher::Own { table, histories } => {
-                table.clear();
-                **histories = Histories::default();
+                if is_first {
+                    table.clear();
+                    **histories = Histories::default();
+                }
+                Ok(own(position, (nodes, lines), table, histories))
             }
             Searcher::Uci(engine) => {
-                let started = engine.set_lines(lines).and_then(|()| engine.new_game());
-                if let (Err(error), Some(&index)) = (started, sequence.positions.first()) {
-                    send(Err(failed(index, error)));
-                    return false;
+                if is_first {
+                    engine.set_lines(lines)?;
+                    engine.new_game()?;
                 }
+                uci(position, nodes, engine)
             }
         }
-        sequence.positions.iter().all(|&index| {
-            let position = &positions[index];
-            let found = match self {
-                Searcher::Own { table, histories } => {
-                    Ok(own(position, (nodes, lines), table, histories))
-                }
-                Searcher::Uci(engine) => {
-                    uci(position, nodes, engine).map_err(|error| failed(index, error))
-                }
-            };
-            match found {
-                Ok(Some(known)) => send(Ok((index, known))),
-                Ok(None) => true,
-                Err(error) => {
-                    send(Err(error));
-                    false
-                }
-            }
-        })
     }
 }
 

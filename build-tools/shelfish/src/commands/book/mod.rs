@@ -90,10 +90,8 @@ struct Picked {
 struct PickedMove {
     uci: String,
     san: String,
-    frequency: u64,
-    wins: u64,
-    draws: u64,
-    losses: u64,
+    #[serde(flatten)]
+    counts: Candidate,
     /// Probability of the random choice, from 0 to 1.
     chance: f64,
 }
@@ -120,10 +118,7 @@ fn picked(book: &Book, fen: &str, random: f64) -> Result<Picked, BoxError> {
     let picked_move = |candidate: &Candidate| PickedMove {
         uci: position::uci(candidate.m, mode).to_string(),
         san: SanPlus::from_move(chess.clone(), candidate.m).to_string(),
-        frequency: candidate.frequency,
-        wins: candidate.wins,
-        draws: candidate.draws,
-        losses: candidate.losses,
+        counts: *candidate,
         chance: candidate.weight() / total,
     };
     let moves: Vec<PickedMove> = candidates.iter().map(picked_move).collect();
@@ -162,16 +157,13 @@ fn print(out: &mut impl Write, picked: &Picked) -> io::Result<()> {
     )?;
     for PickedMove {
         san,
-        frequency,
-        wins,
-        draws,
-        losses,
+        counts,
         chance,
         ..
     } in &picked.moves
     {
-        let [frequency, wins, draws, losses] =
-            [frequency, wins, draws, losses].map(|n| HumanCount(*n).to_string());
+        let counts = [counts.frequency, counts.wins, counts.draws, counts.losses];
+        let [frequency, wins, draws, losses] = counts.map(|n| HumanCount(n).to_string());
         writeln!(
             out,
             "  {san:<8} {frequency:>11} {wins:>9} {draws:>9} {losses:>9} {:>7.1}%",

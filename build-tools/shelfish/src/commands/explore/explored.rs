@@ -8,14 +8,13 @@ use shelfish::played::{Bucket, Bucketing, Details, GameId, GameRef, Played, Play
 use shelfish::position::{self, Position};
 
 use super::after;
-use super::openings::{Opening, Openings};
+use super::openings::Opening;
 use crate::lichess::ScoreMember;
 
-/// Names of buckets and sources of a book, and names of openings.
+/// Names of buckets and sources of a book.
 pub struct Names {
     pub buckets: Option<Bucketing>,
     pub sources: Vec<String>,
-    pub openings: &'static Openings,
     /// Notation of castling in UCI.
     pub castling: CastlingMode,
 }
@@ -142,10 +141,10 @@ impl Evaluation {
 
 impl Explored {
     /// Describes a position that no game reached.
-    pub fn none(position: &Position, names: &Names) -> Explored {
+    pub fn none(position: &Position) -> Explored {
         Explored {
             fen: position.to_string(),
-            opening: names.openings.of(position),
+            opening: Opening::of(position),
             ..Explored::default()
         }
     }
@@ -186,7 +185,7 @@ impl Explored {
             top_games: top_games
                 .map(|(m, game)| top_game(m, game, names))
                 .collect(),
-            ..Explored::none(&played.position, names)
+            ..Explored::none(&played.position)
         }
     }
 }
@@ -219,7 +218,7 @@ fn explored_move(
         buckets: buckets.map(bucket_counts).collect(),
         games: games_of(details, names),
         game: of_move.only_game().map(|game| top_game(*m, game, names)),
-        opening: names.openings.of(&after(chess, *m)),
+        opening: Opening::of(&after(chess, *m)),
         evaluation,
     }
 }

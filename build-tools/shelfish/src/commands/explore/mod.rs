@@ -17,7 +17,7 @@ use crate::{BoxError, Outcome};
 use explored::Evaluation;
 pub(crate) use explored::{Explored, ExploredMove, Names, TopGame};
 
-use openings::Openings;
+pub(crate) use openings::Opening;
 
 /// Errors of the buckets of a book.
 #[derive(Debug, thiserror::Error)]
@@ -73,24 +73,18 @@ pub struct Args {
 
 /// Looks up positions and prints their moves.
 pub fn run(args: Args) -> Outcome {
-    let source = args.database.source()?;
-    let evals = args
-        .evals
-        .as_deref()
-        .map(|evals| database::Args::of(evals).source())
-        .transpose()?;
-    database::wait(explore(source, evals, &args))?
+    database::wait(explore(&args))?
 }
 
-async fn explore(source: DatabaseSource, evals: Option<DatabaseSource>, args: &Args) -> Outcome {
-    let book = source
-        .reader::<Played>(Options::default())
-        .await
-        .map_err(OpenError::from)?;
-    let evals = match evals {
-        Some(source) => {
-            let opened = source.reader::<PositionEval>(Options::default()).await;
-            Some(opened.map_err(OpenError::from)?)
+async fn explore(args: &Args) -> Outcome {
+    let book = args.database.source()?.reader::<Played>(Options::default());
+    let book = book.await.map_err(OpenError::from)?;
+    let evals = match &args.evals {
+        Some(evals) => {
+            let opened = database::Args::of(evals)
+                .source()?
+                .reader(Options::default());
+            Some(opened.await.map_err(OpenError::from)?)
         }
         None => None,
     };
@@ -122,7 +116,6 @@ pub(crate) async fn find(
     let names = Names {
         buckets: buckets.map_err(BucketError::Manifest)?,
         sources: sources.lines().map(str::to_owned).collect(),
-        openings: Openings::shared(),
         castling,
     };
     if let (Some(played), Some(buckets)) = (&played, &names.buckets) {
@@ -134,10 +127,10 @@ pub(crate) async fn find(
     Ok((played, names))
 }
 
-/// Returns the numbers of the wanted buckets, or `None` if all buckets are wanted.
-fn chosen(names: &Names, wanted: &[String]) -> Result<Option<Vec<usize>>, BucketError> {
+/// Returns the numbers of the wanted buckets.
+fn chosen(names: &Names, wanted: &[String]) -> Result<Vec<usize>, BucketError> {
     if wanted.is_empty() {
-        return Ok(None);
+        return Ok(Vec::new());
     }
     let buckets = names.buckets.as_ref().ok_or(BucketError::NoBuckets)?;
     let all: Vec<String> = (0..buckets.count()).map(|n| buckets.name(n)).collect();
@@ -148,11 +141,7 @@ fn chosen(names: &Names, wanted: &[String]) -> Result<Option<Vec<usize>>, Bucket
             known: all.clone(),
         })
     };
-    wanted
-        .iter()
-        .map(number)
-        .collect::<Result<_, BucketError>>()
-        .map(Some)
+    wanted.iter().map(number).collect()
 }
 
 async fn explored(
@@ -165,10 +154,10 @@ async fn explored(
     let (played, names) = find(book, &position, CastlingMode::Standard).await?;
     let chosen = chosen(&names, wanted)?;
     let Some(mut played) = played else {
-        return Ok(Explored::none(&position, &names));
+        return Ok(Explored::none(&position));
     };
     let buckets = played.buckets();
-    if let Some(chosen) = chosen {
+    if !wanted.is_empty() {
         played = played.of_buckets(|n| chosen.contains(&n));
     }
     let evaluations = match evals {

@@ -28,25 +28,16 @@ pub struct Opening {
     pub name: &'static str,
 }
 
-static OPENINGS: LazyLock<Openings> = LazyLock::new(Openings::load);
+/// The openings by position.
+static OPENINGS: LazyLock<HashMap<Position, Opening>> = LazyLock::new(|| {
+    let lines = LIST.iter().flat_map(|volume| volume.lines().skip(1));
+    lines.filter_map(named).collect()
+});
 
-/// Positions with a name.
-pub struct Openings(HashMap<Position, Opening>);
-
-impl Openings {
-    /// Returns the list, which the first call parses.
-    pub fn shared() -> &'static Openings {
-        &OPENINGS
-    }
-
-    fn load() -> Openings {
-        let lines = LIST.iter().flat_map(|volume| volume.lines().skip(1));
-        Openings(lines.filter_map(named).collect())
-    }
-
-    /// Returns the name of a position.
-    pub fn of(&self, position: &Position) -> Option<Opening> {
-        self.0.get(position).copied()
+impl Opening {
+    /// Returns the opening that a position belongs to.
+    pub fn of(position: &Position) -> Option<Opening> {
+        OPENINGS.get(position).copied()
     }
 }
 
@@ -73,21 +64,20 @@ mod tests {
             .map(|volume| volume.lines().count() - 1)
             .sum::<usize>();
         assert!(lines > 3_500);
-        assert_eq!(Openings::shared().0.len(), lines);
+        assert_eq!(OPENINGS.len(), lines);
     }
 
     #[test]
     fn the_name_of_a_position_does_not_depend_on_the_moves() {
-        let openings = Openings::shared();
         let najdorf = "rnbqkb1r/1p2pppp/p2p1n2/8/3NP3/2N5/PPP2PPP/R1BQKB1R w KQkq - 0 6"
             .parse()
             .expect("a position");
         assert_eq!(
-            openings.of(&najdorf).map(|opening| opening.eco),
+            Opening::of(&najdorf).map(|opening| opening.eco),
             Some("B90")
         );
         assert_eq!(
-            openings.of(&"8/8/8/4k3/8/4K3/8/8 w - -".parse().expect("a position")),
+            Opening::of(&"8/8/8/4k3/8/4K3/8/8 w - -".parse().expect("a position")),
             None
         );
     }

@@ -12,7 +12,7 @@ use shelfish::position::Position;
 use shelfish::reader::Reader;
 
 use super::question::{INEXACT, Refusal, answer, check_variant, parameters};
-use crate::commands::explore::{Explored, ExploredMove, TopGame, find};
+use crate::commands::explore::{Explored, ExploredMove, Opening, TopGame, find};
 use crate::database::DatabaseSource;
 use crate::terminal::shown::beginning;
 
@@ -129,11 +129,11 @@ pub(super) async fn explore(
             }
             Explored::of(&played, &[], Vec::new(), &names)
         }
-        None => Explored::none(&question.position, &names),
+        None => Explored::none(&question.position),
     };
     // A position without a name has the name of the last named position before it.
     let mut before = question.before.iter().rev();
-    let named = || before.find_map(|position| names.openings.of(position));
+    let named = || before.find_map(Opening::of);
     inexact.extend(question.has_history.then_some("history"));
     let opening = explored.opening.or_else(named);
     let Results {
