@@ -35,7 +35,7 @@ const LIMITS = /** @type {const} */ ([
   ],
   ["a page with a database in a Worker", 1_900, ["worker.js"]],
   ["the names of openings", 34_600, ["openings.js"]],
-  ["the adapter for UCI", 3_600, ["uci.js"]],
+  ["the adapter for UCI", 4_300, ["uci.js"]],
   ["the adapter for Lichess", 3_300, ["lichess.js"]],
   ["the service worker", 55_000, ["shelfish-lichess-sw.js"]],
   ["the hooks for React", 1_300, ["react.js"]],
