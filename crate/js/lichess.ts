@@ -9,8 +9,8 @@ import {
 export type { LichessFetch, LichessOptions };
 
 /**
- * Returns a function with the signature of `fetch`, which answers requests to Lichess' cloud evaluation and opening explorer from
- * static databases. It sends all other requests.
+ * Returns a function with the signature of `fetch`, which answers requests to Lichess' cloud evaluation, opening explorer and
+ * tablebase from static files. It sends all other requests.
  *
  * Throws a `ShelfishError` if an option is wrong. A database that cannot be read is an answer with status 502.
  *
@@ -19,7 +19,14 @@ export type { LichessFetch, LichessOptions };
  * ```
  */
 export const lichessFetch = (options: LichessOptions): LichessFetch =>
-  adapter(() => import("./index.js"), options);
+  adapter(
+    async () => ({
+      ...(await import("./index.js")),
+      openEndgames: async (...call) =>
+        (await import("./endgames.js")).openEndgames(...call),
+    }),
+    options,
+  );
 
 /** Loads the names of openings by position, whatever moves led to the position: 35 kB in Brotli. */
 export const openingNames = (): Promise<typeof import("./openings.js")> =>

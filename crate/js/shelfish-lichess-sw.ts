@@ -45,8 +45,9 @@ const lichessFetch = adapter(
   async () => ({
     openDatabase: (url) => openDatabase(url, { wasm }),
     openBook: (url) => openBook(url, { wasm }),
+    openEndgames: () => Promise.reject(new Error("no tables")),
   }),
-  { database, book, masters },
+  { database, book, masters, fallback: !!value("fallback") },
 );
 
 self.addEventListener("fetch", (event: Fetching) => {

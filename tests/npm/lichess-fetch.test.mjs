@@ -276,3 +276,50 @@ test("texts, URLs and requests are questions; other requests reach the real fetc
     others,
   );
 });
+
+test("answers of the tablebase equal those of the server, also for positions without tables", async (t) => {
+  const tables = join(ROOT, "static-shards/endgames");
+  const own = adapter(t, { endgames: tables });
+  const fens = [
+    "8/8/8/4k3/8/8/8/2B1KN2 w - -",
+    "4k3/8/8/8/8/8/3p4/4K3 w - - 0 1",
+    "7k/5Q2/6K1/8/8/8/8/8 b - -",
+    "7k/6Q1/6K1/8/8/8/8/8 b - -",
+    "8/8/8/8/8/5k2/8/5K1N w - -",
+    "8/2P5/8/8/8/5k2/8/5K2 w - - 99 80",
+    START,
+    "4k3/8/8/8/8/8/8/4K2R w K -",
+    "8",
+  ];
+  const paths = fens.map((fen) => `/standard?${query({ fen })}`);
+  const counts = await compare(t, ["--endgames", tables], own, [
+    ...paths,
+    "/standard",
+  ]);
+  assert.deepEqual(counts, { 200: 6, 404: 2, 400: 2 });
+  const address = `https://tablebase.lichess.ovh${paths[0]}`;
+  assert.equal((await (await own(address)).json()).category, "win");
+});
+
+test("with `fallback`, Lichess answers what files lack, and what cannot be read", async (t) => {
+  const send = async (/** @type {unknown} */ input) =>
+    Response.json({ real: String(input) });
+  const files = {
+    database: join(DATABASE, "db"),
+    book: join(DETAILS, "db"),
+    endgames: join(ROOT, "static-shards/endgames"),
+  };
+  const lost = "8/8/8/3k4/8/8/3K4/N7 w - -";
+  const cloud = (/** @type {string} */ fen) => `${CLOUD}?${query({ fen })}`;
+  const masters = `${EXPLORER}/masters?${query({ fen: lost })}`;
+  const standard = `https://tablebase.lichess.org/standard?${query({ fen: START })}`;
+  const own = adapter(t, { ...files, fallback: true, fetch: send });
+  for (const url of [cloud(lost), masters, standard])
+    assert.equal((await (await own(url)).json()).real, url);
+  assert.equal((await (await own(cloud(START))).json()).fen, START);
+  const broken = { database: join(root, "none"), fallback: true, fetch: send };
+  const down = await adapter(t, broken)(cloud(START));
+  assert.equal((await down.json()).real, cloud(START));
+  const strict = adapter(t, files);
+  assert.equal((await strict(cloud(lost))).status, 404);
+});

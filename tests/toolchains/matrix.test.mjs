@@ -28,6 +28,10 @@ after(() => site.close());
 const from = (/** @type {string} */ entry) => (/** @type {string} */ text) =>
   text.replace('from "shelfish"', `from "${entry}"`);
 const inline = from("shelfish/inline");
+const imported = (/** @type {string} */ text) =>
+  inline(text).startsWith("import")
+    ? `import wasm from "shelfish/shelfish_bg.wasm";\n${inline(text).replace("sample())", "sample(), { wasm })")}`
+    : text;
 
 /** A policy that allows only the page's script and the database's host. */
 const policy = () => ({
@@ -55,6 +59,16 @@ const rollup = {
 const BUILDS = [
   ["esbuild", ESBUILD, "page", [...esbuild, "--format=esm"], inline],
   ["esbuild", ESBUILD, "page", [...esbuild, "--format=iife"], inline],
+  ...["file", "binary"].map(
+    (kind) =>
+      /** @type {[string, Record<string, string>, string, string[], typeof imported]} */ ([
+        "esbuild",
+        ESBUILD,
+        "page",
+        [...esbuild, "--format=esm", `--loader:.wasm=${kind}`],
+        imported,
+      ]),
+  ),
   ["webpack", webpack, "page", pack],
   ["webpack", webpack, "engine", pack],
   ["parcel", { parcel: "2.16.4" }, "page", parcel],
@@ -200,22 +214,34 @@ test("Vite 8, dev", slow, async (t) => {
   await site.answers(await started(t, directory, "vite", words));
 });
 
-test(
-  "Next: a client component, a server component and a route handler",
-  slow,
-  async (t) => {
-    const packages = { next: "16.4.6", react: "19.3.1", "react-dom": "19.3.1" };
-    const directory = project("next", packages, "next");
-    await run(directory, "next", ["build"], { allow: /No build cache found/ });
-    const words = onPort("start", "--hostname", "127.0.0.1", "--port");
-    const url = await started(t, directory, "next", words);
-    const database = encodeURIComponent(site.database);
-    right(await (await fetch(`${url}api?db=${database}`)).text());
-    right(await (await fetch(`${url}api`)).text(), SAMPLE);
-    await site.answers(`${url}server`);
-    await site.answers(url);
-  },
-);
+for (const cached of [false, true])
+  test(
+    `Next: a client component, a server component and a route handler, cacheComponents: ${cached}`,
+    slow,
+    async (t) => {
+      const packages = {
+        next: "16.4.6",
+        react: "19.3.1",
+        "react-dom": "19.3.1",
+      };
+      const directory = project("next", packages, "next", (text) =>
+        text.replace(
+          "cacheComponents: false",
+          `cacheComponents: ${cached}, partialPrefetching: ${cached}`,
+        ),
+      );
+      await run(directory, "next", ["build"], {
+        allow: /No build cache found/,
+      });
+      const words = onPort("start", "--hostname", "127.0.0.1", "--port");
+      const url = await started(t, directory, "next", words);
+      const database = encodeURIComponent(site.database);
+      right(await (await fetch(`${url}api?db=${database}`)).text());
+      right(await (await fetch(`${url}api`)).text(), SAMPLE);
+      await site.answers(`${url}server`);
+      await site.answers(url);
+    },
+  );
 
 test("workerd", slow, async () => {
   const packages = { miniflare: "4.20251217.0", ...ESBUILD };
@@ -266,6 +292,7 @@ for (const [name, version, ...words] of /** @type {const} */ ([
     right(await run(directory, name, [...words, site.database]));
     right(await run(directory, name, [...words]), SAMPLE);
     // A module Worker reads its script.
+    /** @type {string[]} */
     const engine = words.map((word) =>
       word === "main.js" ? "engine.js" : word,
     );

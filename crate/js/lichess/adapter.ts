@@ -2,10 +2,11 @@
 
 import type { Book } from "../database/book.js";
 import type { Database } from "../database/database.js";
+import type { Endgames } from "../endgames.js";
 import { checked, type Kinds } from "../shared/options.js";
 import type { ErrorFields } from "../shared/errors.js";
 import { awaited, by, Parts } from "../shared/parts.js";
-import type { LichessGame, Opener } from "../shared/types.js";
+import type { EndgameMove, LichessGame, Opener } from "../shared/types.js";
 import { bucketsOf, filterOf, Refusal } from "./filter.js";
 
 /** Databases that answer instead of Lichess. Requests without a database are sent to Lichess. */
@@ -16,6 +17,13 @@ export interface LichessOptions {
   book?: Opener<Book>;
   /** Answers `/masters` instead of `book`. */
   masters?: Opener<Book>;
+  /** Answers `/standard` of the tablebase. */
+  endgames?: Opener<Endgames>;
+  /**
+   * Sends a question to Lichess whose position the database, book or tables lack, or if they cannot be read. Default `false`: the answer is
+   * that of Lichess for such a position.
+   */
+  fallback?: boolean | undefined;
   /** Names of openings in answers of the explorer. Default `true`; their file takes 35 kB in Brotli. */
   openings?: boolean | undefined;
   /** Sends the other requests. Default the global `fetch` at the time of the call. */
@@ -36,7 +44,7 @@ export interface LichessFetch {
 
 /** Opens databases and books by their URL. */
 export type Openers = Record<
-  "openDatabase" | "openBook",
+  "openDatabase" | "openBook" | "openEndgames",
   (url: string | URL, options?: object) => Promise<any>
 >;
 
@@ -44,15 +52,17 @@ const OPTIONS: Kinds<LichessOptions> = {
   database: "other",
   book: "other",
   masters: "other",
+  endgames: "other",
+  fallback: "flag",
   openings: "flag",
   fetch: "function",
 };
 
 /** A kind of answer, by the last part of the path. */
-type Kind = "cloud-eval" | "masters" | "lichess";
+type Kind = "cloud-eval" | "masters" | "lichess" | "standard";
 
 const ADDRESS =
-  /^https?:\/\/(?:lichess\.org\/api\/(cloud-eval)|explorer\.lichess\.(?:org|ovh)\/(masters|lichess))\/?(?:[?#]|$)/;
+  /^https?:\/\/(?:lichess\.org\/api\/(cloud-eval)|(?:explorer|tablebase)\.lichess\.(?:org|ovh)\/(masters|lichess|standard))\/?(?:[?#]|$)/;
 
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
@@ -87,6 +97,13 @@ function whole(
   );
 }
 
+/** Returns the position of a question. */
+function fenOf(value: Values, path: string): string {
+  const fen = value("fen")?.replaceAll("_", " ");
+  if (fen !== undefined) return fen;
+  throw new Refusal(`fen: expected ${path}?fen=FEN, found no fen`);
+}
+
 /** Adds the members of Lichess' games that a book lacks, so that clients can read them. The rating is the mean of both players. */
 function complete<G extends LichessGame>(game: G) {
   const player = { name: "?", rating: game.rating ?? null };
@@ -106,6 +123,7 @@ export function adapter(
     "cloud-eval": database,
     masters: masters ?? book,
     lichess: book,
+    standard: options.endgames,
   };
 
   const openDatabase = async () =>
@@ -140,14 +158,58 @@ export function adapter(
     return { kind, url, signal: () => init?.signal ?? request?.signal };
   }
 
+  async function tablebase(
+    value: Values,
+    signal: AbortSignal | undefined,
+  ): Promise<Response> {
+    const fen = fenOf(value, "/standard");
+    const tables = await parts.given<Endgames>(
+      "endgames",
+      options.endgames,
+      "probe",
+      async (url) => (await load()).openEndgames(url, by("shelfish/lichess")),
+    );
+    const found = await tables!.probe(fen, { signal }).catch((error) => {
+      if (!/^(castling|pieces|table)$/.test(error?.code)) throw error;
+      throw new Refusal(error.message, 404);
+    });
+    const result = (
+      { outcome, dtz, isRounded }: EndgameMove["after"],
+      isCheckmate: boolean,
+      isStalemate: boolean,
+      isInsufficientMaterial: boolean,
+    ) => ({
+      ...{ checkmate: isCheckmate, stalemate: isStalemate },
+      ...{ variant_win: false, variant_loss: false },
+      ...{ insufficient_material: isInsufficientMaterial, category: outcome },
+      ...{ dtz, precise_dtz: isRounded ? null : dtz, dtm: null },
+    });
+    const isOver = found.moves.length === 0;
+    const isLost = found.outcome === "loss";
+    const moves = found.moves.map(({ uci, san, isZeroing, after, ...ends }) => {
+      const { isCheckmate, isStalemate, isInsufficientMaterial } = ends;
+      return {
+        ...result(after, isCheckmate, isStalemate, isInsufficientMaterial),
+        ...{ uci, san, zeroing: isZeroing },
+      };
+    });
+    return json({
+      ...result(
+        found,
+        isOver && isLost,
+        isOver && !isLost,
+        found.isInsufficientMaterial,
+      ),
+      moves,
+    });
+  }
+
   async function evaluation(
     value: Values,
     signal: AbortSignal | undefined,
   ): Promise<Response> {
     const multiPv = whole(value, "multiPv", 1, 1, 256);
-    const fen = value("fen")?.replaceAll("_", " ");
-    if (fen === undefined)
-      throw new Refusal("fen: expected /api/cloud-eval?fen=FEN, found no fen");
+    const fen = fenOf(value, "/api/cloud-eval");
     const evals = await openDatabase();
     const found = await evals
       .lookup(fen, { format: "lichess", multiPv, signal })
@@ -161,7 +223,7 @@ export function adapter(
   }
 
   async function explorer(
-    kind: Exclude<Kind, "cloud-eval">,
+    kind: "masters" | "lichess",
     value: Values,
     signal: AbortSignal | undefined,
   ): Promise<Response> {
@@ -194,6 +256,8 @@ export function adapter(
       ...{ format: "lichess", castling: "chess960", signal, buckets },
       openingOf: names?.openingOf,
     });
+    if (options.fallback && found.white + found.draws + found.black === 0)
+      throw new Refusal("no game reached the position", 404);
     // A position without a name has the name of the last named position before it.
     const named = path.findLast((fen) => names?.openingOf(fen));
     const hasHistory = kind === "lichess" && value("history") === "true";
@@ -225,9 +289,9 @@ export function adapter(
         throw new Refusal(
           `variant: expected standard or chess960, found ${quoted(variant)}`,
         );
-      return await (kind === "cloud-eval"
-        ? evaluation(value, signal)
-        : explorer(kind, value, signal));
+      if (kind === "cloud-eval") return await evaluation(value, signal);
+      if (kind === "standard") return await tablebase(value, signal);
+      return await explorer(kind, value, signal);
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof Refusal)
@@ -245,6 +309,8 @@ export function adapter(
     const { kind, url, signal } = question;
     signal()?.throwIfAborted();
     const response = await answer(kind, url, signal() ?? undefined);
+    if (options.fallback && /404|502/.test(`${response.status}`))
+      return send(...request);
     // This line also keeps the request until then: Node never aborts the signal of a request that was collected.
     signal()?.throwIfAborted();
     return response;

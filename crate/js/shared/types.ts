@@ -454,6 +454,10 @@ export interface EndgameMove {
   isCheckmate: boolean;
   /** Whether the move is stalemate. */
   isStalemate: boolean;
+  /** Whether neither side can mate after the move. */
+  isInsufficientMaterial: boolean;
+  /** The result for the other side. */
+  after: Pick<EndgameResult, "outcome" | "dtz" | "isRounded">;
 }
 
 /** The exact result of a position for the side to move. */
@@ -466,6 +470,8 @@ export interface EndgameResult {
   dtz: number;
   /** Whether `dtz` is rounded: the distance may be one ply longer. */
   isRounded: boolean;
+  /** Whether neither side can mate. */
+  isInsufficientMaterial: boolean;
   /** The legal moves, best move first. Winning moves are in the order of their distance. */
   moves: EndgameMove[];
   from: "endgames";

@@ -8,7 +8,7 @@ use js_sys::{Array, Promise};
 use serde::Serialize;
 use shelfish::position::{Position, uci};
 use shelfish::shakmaty::san::SanPlus;
-use shelfish::shakmaty::{CastlingMode, Chess};
+use shelfish::shakmaty::{CastlingMode, Chess, Position as _};
 use shelfish::source::Source as _;
 use shelfish::web::IndexedDb;
 use shelfish_endgames::{
@@ -100,6 +100,7 @@ struct Answer {
     outcome: &'static str,
     dtz: i32,
     is_rounded: bool,
+    is_insufficient_material: bool,
     moves: Vec<Move>,
     from: &'static str,
 }
@@ -116,6 +117,17 @@ struct Move {
     is_zeroing: bool,
     is_checkmate: bool,
     is_stalemate: bool,
+    is_insufficient_material: bool,
+    after: After,
+}
+
+/// A result for the side that did not move.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct After {
+    outcome: &'static str,
+    dtz: i32,
+    is_rounded: bool,
 }
 
 fn encode_move(chess: &mut Chess, probed: &ProbedMove, castling: CastlingMode) -> Move {
@@ -130,6 +142,12 @@ fn encode_move(chess: &mut Chess, probed: &ProbedMove, castling: CastlingMode) -
         is_zeroing: probed.is_zeroing,
         is_checkmate: probed.is_checkmate,
         is_stalemate: probed.is_stalemate,
+        is_insufficient_material: probed.is_insufficient_material,
+        after: After {
+            outcome: probed.after.outcome.name(),
+            dtz: probed.after.dtz,
+            is_rounded: probed.after.is_rounded,
+        },
     }
 }
 
@@ -139,6 +157,7 @@ fn encode(chess: &Chess, probe: &Probe, castling: CastlingMode) -> JsValue {
         outcome: probe.verdict.outcome.name(),
         dtz: probe.verdict.dtz,
         is_rounded: probe.verdict.is_rounded,
+        is_insufficient_material: chess.is_insufficient_material(),
         moves: probe
             .moves
             .iter()
