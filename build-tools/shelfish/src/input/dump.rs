@@ -10,7 +10,7 @@ use super::compression::{CompressedText, Compression, MEMORY, max_window_log};
 use super::lines::{Chunk, Chunks};
 #[cfg(feature = "parquet")]
 use super::parquet;
-use super::remote::{Download, Remote};
+use super::remote::{Download, Remote, RemoteError};
 use super::rows::PARQUET_MARK;
 use super::{Input, InputError};
 
@@ -181,10 +181,20 @@ impl Dump {
                 (Box::new(file), metadata.is_file().then_some(metadata.len()))
             }
         };
-        Ok(Dump {
+        let dump = Dump {
             download,
             ..Dump::sniff(Counted { reader, read }, size, max_window_log(memory))?
-        })
+        };
+        // A compressed text has its own end.
+        let is_plain = matches!(&dump.content, Content::Text(text) if matches!(text.compression, Compression::None));
+        match &dump.download {
+            Some(download)
+                if is_plain && download.lock().is_ok_and(|download| download.endless) =>
+            {
+                Err(RemoteError::Endless.into())
+            }
+            _ => Ok(dump),
+        }
     }
 
     fn sniff(

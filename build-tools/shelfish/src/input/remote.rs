@@ -1,7 +1,8 @@
 //! A file on a host, read as a stream without a copy on the disk.
 //!
-//! If the connection breaks, the rest is requested, on the condition that the file is unchanged. At the end, the bytes are
-//! compared with the checksum that the host publishes.
+//! If the connection breaks, the rest is requested, on the condition that the file is unchanged. If the host does not identify
+//! the version of the file, the download begins again, and the repeated bytes are compared. At the end, the bytes are compared
+//! with the checksum that the host publishes.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -47,6 +48,12 @@ pub enum RemoteError {
     /// The answer is an error that a retry would repeat.
     #[error("{0}")]
     Answer(SourceErrorKind),
+    /// The end of a text cannot be known.
+    #[error(
+        "the host sends neither its length, nor chunks, nor a checksum, so a missing end would not be noticed: download it with \
+         another program and compare its size, or publish {LIST} next to it"
+    )]
+    Endless,
     /// The connection broke too often without progress.
     #[error("gave up after {times} attempts without progress, {at} bytes were received: {error}")]
     Broken {
@@ -123,11 +130,23 @@ impl Version {
         }
     }
 
-    /// Returns the value of `If-Range`. A weak tag is not allowed there.
-    fn condition(&self) -> Option<&String> {
+    /// Returns the strong tag, else the time.
+    fn best(&self) -> Option<&String> {
         let strong = self.e_tag.as_ref().filter(|tag| !tag.starts_with("W/"));
         strong.or(self.modified.as_ref())
     }
+}
+
+/// Returns the value of `If-Range`, which is a strong validator by RFC 9110: a tag that is not weak, or a time at least a second
+/// before the answer.
+fn condition(headers: &HeaderMap) -> Option<String> {
+    let version = Version::of(headers);
+    let best = version.best()?;
+    let time = |text: &str| httpdate::parse_http_date(text).ok();
+    let is_strong =
+        || Some(time(best)? + Duration::from_secs(1) <= time(&text(headers, &header::DATE)?)?);
+    let is_tag = version.e_tag.as_ref() == Some(best);
+    (is_tag || is_strong().unwrap_or(false)).then(|| best.clone())
 }
 
 /// Returns the text of a header.
@@ -149,6 +168,8 @@ pub struct Download {
     pub published: bool,
     /// Number of times that the rest was requested after an interruption.
     pub resumed: u64,
+    /// Whether the host sends neither the length of the file, nor chunks, nor a checksum.
+    pub endless: bool,
 }
 
 /// Formats the state for humans.
@@ -161,6 +182,9 @@ impl fmt::Display for Download {
         };
         let (url, bytes) = (shown(&self.url), indicatif::HumanBytes(self.bytes));
         write!(f, "{url}: {bytes}, sha256 {} ({checksum})", self.sha256)?;
+        if self.endless {
+            f.write_str(", WARNING: the host sends no length, so a missing end is not noticed")?;
+        }
         match self.resumed {
             0 => Ok(()),
             times => write!(f, ", resumed {times} times"),
@@ -181,7 +205,11 @@ pub struct Remote {
     at: u64,
     size: Option<u64>,
     version: Version,
+    /// Value of `If-Range` for the rest.
+    condition: Option<String>,
     hash: Sha256,
+    /// Number of bytes that the response repeats, and the hash of those that it has repeated.
+    repeats: (u64, Sha256),
     /// The checksum that the host publishes, in hexadecimal digits.
     expected: Option<String>,
     is_over: bool,
@@ -220,7 +248,9 @@ impl Remote {
             at: 0,
             size: None,
             version: Version::default(),
+            condition: None,
             hash: Sha256::new(),
+            repeats: (0, Sha256::new()),
             expected: None,
             is_over: false,
             download: Arc::new(Mutex::new(Download {
@@ -247,9 +277,7 @@ impl Remote {
         let size = self
             .size
             .map_or_else(String::new, |size| format!(" of {size} bytes"));
-        self.version
-            .condition()
-            .map(|condition| condition.clone() + &size)
+        self.version.best().map(|best| best.clone() + &size)
     }
 
     /// Returns the state of the download, which is updated while the file is read.
@@ -277,16 +305,16 @@ impl Remote {
 
     /// Requests the file, or its rest.
     async fn connect(&mut self) -> Result<Response, SourceError> {
-        let (at, condition) = (self.at, self.version.condition());
+        // Without a strong validator, the rest may be that of another version.
+        let at = if self.condition.is_some() { self.at } else { 0 };
         let mut request = self
             .client
             .get(&self.url)
             .header(header::ACCEPT_ENCODING, "identity");
-        if at > 0 {
-            request = request.header(header::RANGE, format!("bytes={at}-"));
-        }
-        if let Some(condition) = condition.filter(|_| at > 0) {
-            request = request.header(header::IF_RANGE, condition);
+        if let Some(condition) = self.condition.as_ref().filter(|_| at > 0) {
+            request = request
+                .header(header::RANGE, format!("bytes={at}-"))
+                .header(header::IF_RANGE, condition);
         }
         let response = request.send().await.map_err(|error| self.kind(&error))?;
         let headers = response.headers();
@@ -305,21 +333,36 @@ impl Remote {
             StatusCode::OK if at == 0 => {
                 self.size = response.content_length();
                 self.version = Version::of(headers);
+                self.repeats = (self.at, Sha256::new());
+                if self.at == 0 {
+                    self.condition = condition(headers);
+                }
+                let is_framed = self.size.is_some()
+                    || response.version() >= reqwest::Version::HTTP_2
+                    || headers.contains_key(header::TRANSFER_ENCODING);
+                if let Ok(mut download) = self.download.lock() {
+                    download.endless = !is_framed && self.expected.is_none();
+                }
                 Ok(response)
             }
             StatusCode::PARTIAL_CONTENT if at > 0 && is_rest => Ok(response),
             StatusCode::OK | StatusCode::PARTIAL_CONTENT | StatusCode::RANGE_NOT_SATISFIABLE => {
-                let why = format!(
-                    "the connection broke after {at} bytes, and the host does not send the rest of the same file: run the command \
-                     again, or download the file first"
-                );
-                Err(SourceErrorKind::Io(io::ErrorKind::InvalidData, why).into())
+                Err(self.changed())
             }
             status => Err(SourceError {
                 retry_after: text(headers, &header::RETRY_AFTER).and_then(|text| pause_of(&text)),
                 ..SourceErrorKind::Status(status.as_u16()).into()
             }),
         }
+    }
+
+    fn changed(&self) -> SourceError {
+        let why = format!(
+            "the connection broke after {} bytes, and the host does not send the rest of the same file: run the command again, or \
+             download the file first",
+            self.at
+        );
+        SourceErrorKind::Io(io::ErrorKind::InvalidData, why).into()
     }
 
     /// Converts the error of a request. Unlike a lookup, a download is worth another attempt after a timeout.
@@ -339,15 +382,30 @@ impl Remote {
             Some(response) => response,
             None => self.connect().await?,
         };
-        let bytes = response.chunk().await.map_err(|error| self.kind(&error))?;
-        match bytes {
-            Some(bytes) => {
-                self.response = Some(response);
-                Ok(bytes)
+        loop {
+            let bytes = response.chunk().await.map_err(|error| self.kind(&error))?;
+            let Some(mut bytes) = bytes else {
+                // Without a known size, the end of the response is the end of the file.
+                return match self.size.is_none_or(|size| size == self.at) && self.repeats.0 == 0 {
+                    true => Ok(Bytes::new()),
+                    false => {
+                        Err(SourceErrorKind::Network("the response ended early".to_owned()).into())
+                    }
+                };
+            };
+            let (left, hash) = &mut self.repeats;
+            if *left > 0 {
+                let repeated = bytes.split_to((*left).min(bytes.len() as u64) as usize);
+                *left -= repeated.len() as u64;
+                hash.update(&repeated);
+                if *left == 0 && hash.clone().finalize() != self.hash.clone().finalize() {
+                    return Err(self.changed());
+                }
             }
-            // Without a known size, the end of the response is the end of the file.
-            None if self.size.is_none_or(|size| size == self.at) => Ok(Bytes::new()),
-            None => Err(SourceErrorKind::Network("the response ended early".to_owned()).into()),
+            if !bytes.is_empty() {
+                self.response = Some(response);
+                return Ok(bytes);
+            }
         }
     }
 

@@ -146,6 +146,72 @@ fn a_failed_download_is_an_error_and_keeps_the_old_database() {
 }
 
 #[test]
+fn a_download_without_a_strong_validator_begins_again_and_never_mixes_two_versions() {
+    const MODIFIED: &str = "last-modified: Sat, 01 Aug 2026 10:00:00 GMT\r\n";
+    let fixture = Fixture::new();
+    let expected = expected(&fixture);
+    let file = sample().into_bytes();
+    let mut next = sample()
+        .replace("\"depth\":17", "\"depth\":18")
+        .into_bytes();
+    next[..file.len() / 4].copy_from_slice(&file[..file.len() / 4]);
+    assert!(next != file && next.len() == file.len());
+    let just_now = format!("{MODIFIED}date: Sat, 01 Aug 2026 10:00:00 GMT\r\n").leak();
+    for validator in ["", "etag: W/\"old\"\r\n", MODIFIED, just_now] {
+        let behaviour = Behaviour {
+            breaks_after: file.len() / 2,
+            validator: Some(validator),
+            ..Behaviour::default()
+        };
+        let mixed = Behaviour {
+            next: Some(next.clone()),
+            ..behaviour.clone()
+        };
+        let host = BreakingHost::new(file.clone(), mixed);
+        build(&fixture, &host, "a.jsonl", &[]).fails(&["same file", "a.jsonl"]);
+        assert_eq!(*host.asked.lock().unwrap(), [0, 0], "{validator}");
+        let host = BreakingHost::new(
+            file.clone(),
+            Behaviour {
+                ranges: false,
+                ..behaviour
+            },
+        );
+        build(&fixture, &host, "a.jsonl", &[]).succeeds();
+        assert_eq!(*host.asked.lock().unwrap(), [0, 0], "{validator}");
+        assert_eq!(fixture.files("db"), expected, "{validator}");
+    }
+    let later = format!("{MODIFIED}date: Sat, 01 Aug 2026 10:00:01 GMT\r\n").leak();
+    let behaviour = Behaviour {
+        breaks_after: file.len() / 2,
+        validator: Some(later),
+        ..Behaviour::default()
+    };
+    let host = BreakingHost::new(file.clone(), behaviour);
+    build(&fixture, &host, "a.jsonl", &[]).succeeds();
+    assert_eq!(fixture.files("db"), expected);
+    assert_eq!(host.asked.lock().unwrap()[..2], [0, file.len() / 2]);
+}
+
+#[test]
+fn a_text_whose_end_the_host_does_not_mark_is_an_error() {
+    let fixture = Fixture::new();
+    let endless = Behaviour {
+        sends_length: false,
+        ..Behaviour::default()
+    };
+    let host = BreakingHost::new(sample().into_bytes(), endless.clone());
+    build(&fixture, &host, "a.jsonl", &[]).fails(&["a.jsonl", "length", "sha256sums.txt"]);
+    // Compressed frames have an end of their own, but a whole frame may be missing.
+    let host = BreakingHost::new(zstd(&sample()), endless.clone());
+    let text = build(&fixture, &host, "a.zst", &[]).succeeds();
+    assert!(text.contains("WARNING: the host sends no length"), "{text}");
+    let sums = format!("{}  a.jsonl\n", sum(sample().as_bytes()));
+    let host = BreakingHost::new(sample().into_bytes(), Behaviour { sums, ..endless });
+    build(&fixture, &host, "a.jsonl", &[]).succeeds();
+}
+
+#[test]
 fn games_are_read_from_hosts() {
     let fixture = Fixture::new();
     let pgn = "[Event \"x\"]\n[Result \"1-0\"]\n\n1. e4 e5 2. Nf3 1-0\n";

@@ -15,6 +15,10 @@ pub struct Behaviour {
     pub shift: usize,
     /// Whether the second and later answers contain another file.
     pub changes: bool,
+    /// The file of the second and later answers, if it is another file.
+    pub next: Option<Vec<u8>>,
+    /// Headers that identify the version of the file. If `None`, a strong tag.
+    pub validator: Option<&'static str>,
     /// Whether answers contain the length of the file.
     pub sends_length: bool,
     /// Status codes of the first answers.
@@ -30,6 +34,8 @@ impl Default for Behaviour {
             ranges: true,
             shift: 0,
             changes: false,
+            next: None,
+            validator: None,
             sends_length: true,
             failures: Vec::new(),
             sums: String::new(),
@@ -125,12 +131,20 @@ fn answer(
     } else {
         "\"old\""
     };
-    let range = range.filter(|_| behaviour.ranges && condition.is_none_or(|tag| tag == e_tag));
+    let range = range.filter(|_| {
+        behaviour.ranges
+            && condition.is_none_or(|tag| tag == e_tag || behaviour.validator.is_some())
+    });
     let from = range.map_or(0, |range| {
         range + if number > 0 { behaviour.shift } else { 0 }
     });
     asked.lock().unwrap().push(from);
     drop(now);
+    let file = behaviour
+        .next
+        .as_deref()
+        .filter(|_| number > 0)
+        .unwrap_or(file);
     let body = &file[from.min(file.len())..];
     match range {
         Some(_) => write!(
@@ -144,7 +158,11 @@ fn answer(
     if behaviour.sends_length {
         write!(out, "content-length: {}\r\n", body.len())?;
     }
-    write!(out, "etag: {e_tag}\r\nconnection: close\r\n\r\n")?;
+    match behaviour.validator {
+        Some(headers) => write!(out, "{headers}")?,
+        None => write!(out, "etag: {e_tag}\r\n")?,
+    }
+    write!(out, "connection: close\r\n\r\n")?;
     let breaks_after = if behaviour.ranges || number == 0 {
         behaviour.breaks_after
     } else {
