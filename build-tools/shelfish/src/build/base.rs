@@ -4,20 +4,28 @@
 //! is unchanged is copied. A record is decoded only if its block changes. An unchanged record of such a block keeps the codes of
 //! its moves.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, ErrorKind, Write as _};
 use std::marker::PhantomData;
+use std::path::Path;
 use std::sync::Arc;
 
+use sha2::{Digest as _, Sha256};
 use shelfish::played::Played;
 use shelfish::position::Key;
+use shelfish::source::Source as _;
 use shelfish::table::{
     Block, Chunk, EncodedBlock, Manifest, Record, RecordWeight, Shard, StoredRecord, TableError,
+    shard_name,
 };
 
 use crate::database::scan::{RawBlock, Scan, ScanError};
 use crate::database::{self, DatabaseSource, DatabaseSourceError, OpenError};
 use crate::system::ordered::{Ordered, ordered};
 use crate::terminal::shown::shown;
+
+/// Bytes of a shard that are copied at a time.
+const COPIED: u64 = 4 << 20;
 
 /// Error of a base.
 #[derive(Debug, thiserror::Error)]
@@ -171,6 +179,35 @@ impl<R: Record + Clone> Base<R> {
     /// Returns the shards.
     pub fn shards(&self) -> &[Shard] {
         self.manifest.shards()
+    }
+
+    /// Copies shards to a folder.
+    pub fn copy(&self, shards: &[&Shard], folder: &Path) -> Result<(), BaseError> {
+        let copy = async {
+            for shard in shards {
+                let mut out = File::create(folder.join(&shard.file))?;
+                let (mut hash, mut start) = (Sha256::new(), 0);
+                while start < shard.bytes {
+                    let end = shard.bytes.min(start + COPIED);
+                    let range = self.source.range(&shard.file, start..end).await;
+                    let bytes = range.map_err(io::Error::other)?;
+                    hash.update(&bytes);
+                    out.write_all(&bytes)?;
+                    start = end;
+                }
+                if shard_name(&hash.finalize()) != shard.file {
+                    let what = format!(
+                        "{}: its content does not have the hash of its name",
+                        shard.file
+                    );
+                    return Err(io::Error::new(ErrorKind::InvalidData, what));
+                }
+                out.sync_all()?;
+            }
+            Ok(())
+        };
+        let copied = database::wait(copy).and_then(|copied| copied);
+        copied.map_err(|error| self.error(error.into()))
     }
 
     /// Returns the values that the build recorded.

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use indicatif::HumanBytes;
 use serde::Serialize;
 use shelfish::source::integrity::Integrity;
-use shelfish::table::{KeptShard, Record, Shard, WriteError, WriterOptions};
+use shelfish::table::{KeptShard, Record, Shard, WriteError, WriterOptions, is_shard_name};
 
 pub use error::BuildError;
 
@@ -29,7 +29,7 @@ use crate::input::remote::Download;
 use crate::input::{DumpKind, Dumps, Input};
 use crate::system::ordered::cores;
 use crate::system::workspace::{Workspace, WorkspaceError};
-use base::Base;
+use base::{Base, BaseError};
 use rejects::RejectFile;
 use write::Written;
 
@@ -43,7 +43,7 @@ pub struct Options {
     pub inputs: Vec<Input>,
     /// Databases that are merged with the inputs.
     pub bases: Vec<database::Args>,
-    /// Whether the database refers to unchanged blocks in shards of the bases that are in its directory.
+    /// Whether the database refers to unchanged blocks in shards of the bases.
     pub update: bool,
     /// The directory of the database.
     pub out: PathBuf,
@@ -91,25 +91,38 @@ impl Options {
         }
     }
 
-    /// Returns the shards of the bases whose blocks are not written again: those in the directory of the database, unless less than
-    /// a quarter of the shard is in use.
-    pub fn kept_shards<R: Record + Clone>(&self, bases: &[Base<R>]) -> Vec<KeptShard> {
-        let shards = bases.iter().flat_map(Base::shards).filter(|_| self.update);
-        let is_worth_keeping = |shard: &&Shard| {
-            shard
-                .live
-                .is_none_or(|live| live >= shard.bytes.div_ceil(4))
-        };
-        let is_there = |shard: &&Shard| {
-            let found = std::fs::symlink_metadata(self.out.join(&shard.file));
-            found.is_ok_and(|found| found.is_file() && found.len() == shard.bytes)
-        };
-        let kept = shards.filter(is_worth_keeping).filter(is_there);
-        kept.map(|shard| KeptShard {
-            file: shard.file.clone(),
-            bytes: shard.bytes,
-        })
-        .collect()
+    /// Returns the shards of the bases whose blocks are not written again, unless less than a quarter of the shard is in use. Shards
+    /// that the directory of the database lacks are copied to the workspace.
+    pub fn kept_shards<R: Record + Clone>(
+        &self,
+        bases: &[Base<R>],
+        workspace: &Workspace,
+    ) -> Result<Vec<KeptShard>, BaseError> {
+        let mut kept = BTreeMap::new();
+        for base in bases.iter().filter(|_| self.update) {
+            let mut missing = Vec::new();
+            for shard in base.shards() {
+                let Shard {
+                    file, bytes, live, ..
+                } = shard;
+                let is_worth_keeping = live.is_none_or(|live| live >= bytes.div_ceil(4));
+                if !is_worth_keeping
+                    || !is_shard_name(file)
+                    || kept.insert(file.clone(), *bytes).is_some()
+                {
+                    continue;
+                }
+                let found = std::fs::symlink_metadata(self.out.join(file));
+                if !found.is_ok_and(|found| found.is_file() && found.len() == *bytes) {
+                    missing.push(shard);
+                }
+            }
+            base.copy(&missing, workspace.dir())?;
+        }
+        let kept = kept.into_iter();
+        Ok(kept
+            .map(|(file, bytes)| KeptShard { file, bytes })
+            .collect())
     }
 
     /// Opens the inputs and checks that they are of a kind.

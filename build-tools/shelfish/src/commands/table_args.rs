@@ -25,8 +25,8 @@ pub struct TableArgs {
     /// Merge the positions of this database, a directory or URL, with those of the inputs; it may be DIR itself. Repeatable
     #[arg(long, value_name = "DIR_OR_URL", value_parser = database::address)]
     base: Vec<String>,
-    /// Write only changed blocks, to new files. Unchanged blocks stay in the files of the base that DIR contains. The next update
-    /// empties a file if less than a quarter of it is in use. A build without this option compacts the database
+    /// Write only changed blocks, to new files. Unchanged blocks stay in the files of the base, which are copied if DIR lacks them. The
+    /// next update empties a file if less than a quarter of it is in use. A build without this option compacts the database
     #[arg(long)]
     update: bool,
     /// Write the database to this directory. An existing database is replaced when the new one is complete
@@ -156,9 +156,9 @@ impl BuildArgs {
         all.map(PathBuf::as_path).collect()
     }
 
-    /// Returns whether a base was given.
-    pub fn has_base(&self) -> bool {
-        !self.table().base.is_empty()
+    /// Returns whether a base was given, and whether the build is an update.
+    pub fn base_and_update(&self) -> (bool, bool) {
+        (!self.table().base.is_empty(), self.table().update)
     }
 
     /// Builds in the directory `out`, regardless of `--out`.
@@ -176,6 +176,9 @@ impl BuildArgs {
         let is_stdin = |source: &&PathBuf| source.as_os_str() == "-";
         if self.sources().iter().filter(is_stdin).count() > 1 {
             self.wrong_usage("standard input (`-`) can be read once, it is named twice");
+        }
+        if self.base_and_update() == (false, true) {
+            self.wrong_usage("--update writes the changes of a base: name the database by --base");
         }
         output.print(&self.build_in(out, output.quiet)?)?;
         Ok(ExitCode::SUCCESS)

@@ -101,12 +101,14 @@ pub fn build(
         } else {
             std::mem::take(&mut runs)
         };
+        // Before a base is read: its requests wait for their reader.
+        let kept = options.kept_shards(&bases, &workspace)?;
         Ok(Content {
             runs,
             bases: each.collect::<Result<_, _>>()?,
             base_positions,
             info: kind.selection.describe(),
-            kept: options.kept_shards(&bases),
+            kept,
             page_blocks,
             min_bytes,
             kind,

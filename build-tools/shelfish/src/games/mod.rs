@@ -118,7 +118,7 @@ pub fn build(options: &Options, selection: &Selection) -> Result<Summary, GamesE
     }
     known.games += input.games;
     known.whole_games += input.whole_games;
-    let kept = options.kept_shards(&bases);
+    let kept = options.kept_shards(&bases, &workspace)?;
     let moved =
         |first: usize| (first > 0 && selection.details.game_ids > 0).then(|| renumbered(first));
     let bases = bases

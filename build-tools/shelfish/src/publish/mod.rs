@@ -32,7 +32,7 @@ pub use error::{LocalErrorKind, PublishError};
 use plan::{Local, Plan};
 
 /// Name of the folder, next to the shards, for replaced manifests.
-const SUPERSEDED: &str = "superseded";
+pub const SUPERSEDED: &str = "superseded";
 
 /// Publish a database to S3, R2, Google Cloud Storage or a folder.
 #[derive(clap::Args, Clone, Debug)]

@@ -136,6 +136,20 @@ fn a_newer_dump_is_published_optionally_on_the_published_base() {
 }
 
 #[test]
+fn an_update_on_a_machine_without_the_last_build_sends_the_changes_only() {
+    let fixture = fixture("base = 'published'\nbuild = ['--update']");
+    fixture.file("dump.zst", some(0..1200));
+    report(refresh(&fixture, &[]));
+    fs::remove_dir_all(fixture.path("evals")).unwrap();
+    fixture.file("dump.zst", some(1200..1202));
+    let published = &report(refresh(&fixture, &[]))["published"];
+    let [sent, all] = ["sent_bytes", "bytes"].map(|name| published[name].as_u64().unwrap());
+    assert!(2 * sent < all, "{sent} of {all} bytes");
+    assert_eq!(fixture.export("site").len(), 1202);
+    fixture.verify("site").succeeds();
+}
+
+#[test]
 fn an_interrupted_refresh_is_continued() {
     let fixture = fixture("publish = ['--pages', '--prune', '--grace', '0s', '--keep', '1']");
     fs::create_dir(fixture.path("site")).unwrap();

@@ -84,6 +84,32 @@ fn an_update_writes_the_changed_blocks_and_keeps_the_other_blocks_in_their_files
 }
 
 #[test]
+fn an_update_in_a_new_folder_has_the_files_of_its_base() {
+    let (fixture, dumps) = fixture_with_updates(1);
+    let host = Host::new(&fixture);
+    let base = fixture.path("db");
+    let without = fixture.build_to("none", &[&dumps[0]], &["--update"]);
+    assert_eq!(without.code, 2);
+    assert!(without.err.contains("--base"), "{}", without.err);
+    for (folder, base) in [
+        ("copied", base.to_str().unwrap()),
+        ("downloaded", &*host.url("db")),
+    ] {
+        fixture
+            .build_to(folder, &[&dumps[0]], &["--base", base, "--update"])
+            .succeeds();
+    }
+    let before = shards(&fixture, "db");
+    update(&fixture, &[&dumps[0]]);
+    for folder in ["copied", "downloaded"] {
+        assert!(fixture.files(folder) == fixture.files("db"), "{folder}");
+        fixture.verify(folder).succeeds();
+        let kept = shards(&fixture, folder);
+        assert!(kept.iter().filter(|name| before.contains(name)).count() > 1);
+    }
+}
+
+#[test]
 fn a_build_without_the_option_compacts_an_updated_database_to_the_bytes_of_a_single_build() {
     let (fixture, dumps) = fixture_with_updates(6);
     for dump in &dumps {

@@ -339,10 +339,9 @@ impl<R: Record> CompleteTable<R> {
 
     /// Returns the shards in the scratch folder. All other shards are those of the table before.
     fn written(&self) -> impl Iterator<Item = &Shard> {
-        self.manifest
-            .shards()
-            .iter()
-            .filter(|shard| shard.live.is_none())
+        let is_here =
+            |shard: &&Shard| shard.live.is_none() || self.scratch_dir.join(&shard.file).exists();
+        self.manifest.shards().iter().filter(is_here)
     }
 
     /// Removes the shards from the scratch folder.

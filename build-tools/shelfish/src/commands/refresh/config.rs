@@ -89,6 +89,10 @@ enum ConfigErrorKind {
     TwoKinds,
     #[error(": the options have --base: `base = \"published\"` sets the base")]
     Base,
+    #[error(
+        ": the options have --update, which writes the changes of a base: add `base = \"published\"`"
+    )]
+    Update,
     #[error(": `{key}`: {}; `shelfish {} --help` lists the options", first_line(.error), .key.replace('-', " "))]
     Options {
         key: &'static str,
@@ -168,8 +172,10 @@ impl Config {
             publish,
         };
         // All options are checked before the first action.
-        if config.build(None)?.has_base() {
-            return Err(ConfigErrorKind::Base);
+        match config.build(None)?.base_and_update() {
+            (true, _) => return Err(ConfigErrorKind::Base),
+            (_, true) if !config.on_published => return Err(ConfigErrorKind::Update),
+            _ => {}
         }
         Ok(config)
     }
@@ -292,6 +298,10 @@ mod tests {
             (
                 "to = 'x'\nsources = ['a']\nbuild = ['--base', 'b']",
                 "published",
+            ),
+            (
+                "to = 'x'\nsources = ['a']\nbuild = ['--update']",
+                "add `base = \"published\"`",
             ),
             ("to = 'x'\nsources = ['a']\nmax-loss = 101", "from 0 to 100"),
             ("to = ", "refresh.toml"),

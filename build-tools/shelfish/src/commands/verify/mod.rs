@@ -2,10 +2,10 @@
 
 mod problem;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -17,12 +17,14 @@ use shelfish::eval::{Evaluation, PositionEval};
 use shelfish::played::Played;
 use shelfish::position::Key;
 use shelfish::source::Source;
+use shelfish::source::file::open;
 use shelfish::table::{Block, Chunk, Manifest, Record};
 
 use crate::Outcome;
 use crate::database::scan::{RawBlock, Scan, ScanError};
-use crate::database::{self, DatabaseSource, Kind, OpenError};
+use crate::database::{self, DatabaseSource, Kind, OpenError, parse_manifest};
 use crate::games::{DetailFacts, InfoError};
+use crate::publish::SUPERSEDED;
 use crate::system::ordered::{cores, ordered};
 use crate::system::output::named;
 use crate::terminal::progress::{Progress, Work};
@@ -279,9 +281,25 @@ fn read_all<R: Record>(
     Ok(())
 }
 
-/// Lists shards that are missing from the manifest.
+/// Lists shards that are missing from the manifest, and from the manifests that publications replaced and kept.
 fn foreign(dir: &Path, manifest: &Manifest) -> io::Result<Vec<Problem>> {
     let mut problems = Vec::new();
+    let past = fs::read_dir(dir.join(SUPERSEDED))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let past = past.filter_map(|entry| {
+        let mut bytes = Vec::new();
+        let file = open(&entry.path()).ok()?;
+        file.take(Manifest::MAX_BYTES as u64)
+            .read_to_end(&mut bytes)
+            .ok()?;
+        Some(parse_manifest(&bytes).ok()?.0)
+    });
+    let mut known = BTreeSet::new();
+    for manifest in past.chain([manifest.clone()]) {
+        known.extend(manifest.shards().iter().map(|shard| shard.file.clone()));
+    }
     let name = dir.display();
     for entry in fs::read_dir(dir).map_err(named(&name))? {
         let file = entry
@@ -289,9 +307,7 @@ fn foreign(dir: &Path, manifest: &Manifest) -> io::Result<Vec<Problem>> {
             .file_name()
             .to_string_lossy()
             .into_owned();
-        if file.ends_with(shelfish::table::SHARD_ENDING)
-            && manifest.shards().iter().all(|shard| shard.file != file)
-        {
+        if file.ends_with(shelfish::table::SHARD_ENDING) && !known.contains(&file) {
             problems.push(Problem::of_file(
                 &file,
                 "foreign: the manifest does not name it",
