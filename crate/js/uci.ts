@@ -199,15 +199,14 @@ class Session {
     const clocks = [
       [go.wtime, go.winc],
       [go.btime, go.binc],
-    ] as const;
-    const own = isWhite(first.fen) ? 0 : 1;
-    // Without the own clock, that of the opponent counts.
-    const side =
-      (clocks[own][0] ?? clocks[1 - own]![0] === undefined) ? own : 1 - own;
+    ];
     const isTimed = [...clocks.flat(), movestogo].some(
       (number) => number !== undefined,
     );
-    const [time = isTimed ? 0 : undefined, increment] = clocks[side]!;
+    if (!isWhite(first.fen)) clocks.reverse();
+    // Without the own clock, that of the opponent counts.
+    const [time = isTimed ? 0 : undefined, increment] =
+      clocks.find(([time]) => time !== undefined) ?? [];
     const begin = performance.now();
     // Lookups take at most half of the time of the move.
     const lookups = new AbortController();

@@ -250,11 +250,13 @@ fn the_api_reads_from_a_host_reports_to_prometheus_and_allows_all_origins() {
             env!("CARGO_PKG_VERSION"),
             "\"} 1"
         ),
-        "shelfish_open_connections 1",
         "shelfish_question_seconds_count{endpoint=\"/api/cloud-eval\"} 1",
     ] {
         assert!(text.lines().any(|line| line == metric), "{metric}: {text}");
     }
+    until("earlier connections are closed", || {
+        api.metric("shelfish_open_connections") == "1"
+    });
     assert_eq!(
         api.get("/manifest.json").0,
         404,

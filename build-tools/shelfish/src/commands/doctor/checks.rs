@@ -8,10 +8,11 @@ use serde::Serialize;
 use shelfish::eval::PositionEval;
 use shelfish::played::Played;
 use shelfish::source::SourceErrorKind;
+use shelfish::source::host::ACCEPTED;
 use shelfish::source::http::{self, Requested, WHOLE_CAP};
 use shelfish::table::{Block, Manifest, Page, SHARD_ENDING, TableError};
 
-use super::client::{Answer, Asked, Client, PACKED, Step};
+use super::client::{Answer, Asked, Client, Step};
 use super::remedies::{self, Remedy};
 use crate::database::{Kind, parse_manifest};
 
@@ -21,6 +22,9 @@ const FEW_REDIRECTS: usize = 3;
 /// Longest time in seconds that caches may keep a manifest: an hour without a warning, a day without a problem.
 const HOUR: u64 = 60 * 60;
 const DAY: u64 = 24 * HOUR;
+
+/// Chromium and Node ask for ranges without compression, as the standard of `fetch` requires.
+const UNPACKED: &str = "identity";
 
 /// Result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -91,10 +95,8 @@ pub struct Examination {
     again: Option<Asked>,
     /// The last answer for a range of a shard.
     shard: Option<Asked>,
-    /// The answer for the same range to a reader that accepts compressed ranges.
-    packed: Option<Asked>,
-    /// The fault of the ranges, or the bytes of the shard.
-    ranges: Option<Result<u64, Finding>>,
+    /// The fault of the ranges, or the bytes of the shard and the fault for readers that accept compressed ranges.
+    ranges: Option<Result<(u64, Option<Finding>), Finding>>,
     /// Answer for a file that does not exist.
     missing: Option<Asked>,
 }
@@ -140,10 +142,9 @@ impl Examination {
         let whole = Requested::Whole {
             cap: Manifest::MAX_BYTES as u64,
         };
-        let manifest = client.ask(&url, &whole, None).await;
+        let manifest = client.ask(&url, &whole, ACCEPTED, None).await;
         let database = database(&manifest);
-        let (mut again, mut ranges, mut missing) = (None, None, None);
-        let (mut shard, mut packed) = (None, None);
+        let (mut again, mut shard, mut ranges, mut missing) = (None, None, None, None);
         if let Ok(Answer {
             redirects, last, ..
         }) = &manifest
@@ -151,18 +152,21 @@ impl Examination {
             let etag = last.header("etag").map(|etag| ("if-none-match", etag));
             let time = || Some(("if-modified-since", last.header("last-modified")?));
             if let (Ok(_), Some(condition)) = (&database, etag.or_else(time)) {
-                again = Some(client.ask(&last.url, &whole, Some(condition)).await);
+                again = Some(
+                    client
+                        .ask(&last.url, &whole, ACCEPTED, Some(condition))
+                        .await,
+                );
             }
             // Browsers read shards next to the manifest after its redirects.
             let folder = http::folder(url.as_str(), last.url.as_str());
             let file = |name: &str| Url::parse(folder).and_then(|folder| folder.join(name)).ok();
             if let Some(url) = file(&format!("{:032x}{SHARD_ENDING}", 0)) {
-                missing = Some(client.ask(&url, &whole, None).await);
+                missing = Some(client.ask(&url, &whole, ACCEPTED, None).await);
             }
             if let Ok(database) = &database {
                 let is_redirected = !redirects.is_empty();
-                let last = (&mut shard, &mut packed);
-                let read = read_block(client, file, database, is_redirected, last);
+                let read = read_block(client, file, database, is_redirected, &mut shard);
                 ranges = Some(read.await);
             }
         }
@@ -173,7 +177,6 @@ impl Examination {
             database,
             again,
             shard,
-            packed,
             ranges,
             missing,
         }
@@ -202,12 +205,13 @@ async fn read_block(
     file: impl Fn(&str) -> Option<Url>,
     (manifest, kind): &(Manifest, Kind),
     is_redirected: bool,
-    (last, packed): (&mut Option<Asked>, &mut Option<Asked>),
-) -> Result<u64, Finding> {
+    last: &mut Option<Asked>,
+) -> Result<(u64, Option<Finding>), Finding> {
     let damaged = |error: TableError| problem(error.to_string(), remedies::PUBLISH_AGAIN);
-    let mut ask = async |name: &str, range| {
+    let ask = async |name: &str, range, codings, asked: &mut Option<Asked>| {
         let url = file(name).ok_or_else(skipped)?;
-        let asked = last.insert(client.ask(&url, &Requested::Range(range), None).await);
+        let range = Requested::Range(range);
+        let asked = asked.insert(client.ask(&url, &range, codings, None).await);
         range_of(asked, is_redirected)
     };
     let shards = manifest.shards().iter().enumerate();
@@ -217,24 +221,20 @@ async fn read_block(
         .ok_or_else(skipped)?;
     let page = match manifest.inline_page(&at) {
         Some(page) => page.to_vec(),
-        None => ask(&at.file, at.range.clone()).await?,
+        None => ask(&at.file, at.range.clone(), UNPACKED, last).await?,
     };
     let page = Page::parse(&page, &at).map_err(damaged)?;
     let Some(at) = page.blocks().next() else {
-        return Ok(bytes);
+        return Ok((bytes, None));
     };
-    let block = ask(&at.file, at.range.clone()).await?;
-    if let Some(url) = file(&at.file) {
-        let more = Some((PACKED.0, PACKED.1.to_owned()));
-        let range = Requested::Range(at.range.clone());
-        *packed = Some(client.ask(&url, &range, more).await);
-    }
+    let block = ask(&at.file, at.range.clone(), UNPACKED, last).await?;
+    let packed = ask(&at.file, at.range.clone(), ACCEPTED, &mut None).await;
     match kind {
         Kind::Evaluations => Block::<PositionEval>::open(&block, &at).map(drop),
         Kind::Moves => Block::<Played>::open(&block, &at).map(drop),
     }
     .map_err(damaged)?;
-    Ok(bytes)
+    Ok((bytes, packed.err()))
 }
 
 /// Returns the head and the body of an answer.
@@ -332,7 +332,7 @@ fn ranges(examination: &Examination) -> Finding {
     match &examination.ranges {
         None => skipped(),
         Some(Err(fault)) => fault.clone(),
-        Some(Ok(bytes)) => ok(format!(
+        Some(Ok((bytes, _))) => ok(format!(
             "status 206; a block of a shard of {} has the right checksum",
             HumanBytes(*bytes)
         )),
@@ -348,9 +348,8 @@ fn compression(examination: &Examination) -> Finding {
         "" | "none" | "identity" => {}
         coding => return problem(coding, remedies::COMPRESSION),
     }
-    let packed = examination.packed.as_ref();
-    match packed.map(|packed| range_of(packed, false)) {
-        Some(Err(fault)) => warning(
+    match &examination.ranges {
+        Some(Ok((_, Some(fault)))) => warning(
             format!(
                 "none for Chromium and Node, which ask for none; for readers that accept compression: {}",
                 fault.found

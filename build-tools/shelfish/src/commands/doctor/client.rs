@@ -6,14 +6,10 @@ use reqwest::header::{HeaderMap, LOCATION};
 use reqwest::{Response, Url};
 use shelfish::source::SourceErrorKind;
 use shelfish::source::host::redirect::{self, MAX_REDIRECTS};
-use shelfish::source::host::{ACCEPTED, Deadline, client_builder, decoded, kind_of};
+use shelfish::source::host::{Deadline, client_builder, decoded, kind_of};
 use shelfish::source::http::{Head, Requested};
 
 use crate::system::timeout;
-
-/// The header of readers that accept compressed ranges. Chromium and Node ask for ranges without compression, as the standard of
-/// `fetch` requires.
-pub const PACKED: (&str, &str) = ("accept-encoding", "gzip, deflate, br");
 
 /// An answer, or the reason why it is missing.
 pub type Asked = Result<Answer, SourceErrorKind>;
@@ -78,12 +74,13 @@ impl Client {
         Ok(Client { http, origin })
     }
 
-    /// Requests a file, and follows its redirects. `more` is a header such as `If-None-Match`.
+    /// Requests a file, and follows its redirects. `condition` is a header such as `If-None-Match`.
     pub async fn ask(
         &self,
         url: &Url,
         requested: &Requested,
-        more: Option<(&str, String)>,
+        codings: &str,
+        condition: Option<(&str, String)>,
     ) -> Asked {
         let deadline = Deadline::new(timeout());
         let (mut url, mut origin) = (url.clone(), self.origin.origin().ascii_serialization());
@@ -91,23 +88,16 @@ impl Client {
         loop {
             let mut request = self.http.get(url.clone()).header("origin", &origin);
             request = request.header("accept", "*/*");
-            let (mut codings, range) = (ACCEPTED, requested.range_header());
-            request = match range {
-                Some(range) => {
-                    codings = "identity";
-                    request
-                        .header("cache-control", "no-cache")
-                        .header("range", range)
-                }
+            request = request.header("accept-encoding", codings);
+            request = match requested.range_header() {
+                Some(range) => request
+                    .header("cache-control", "no-cache")
+                    .header("range", range),
                 None => request.header("cache-control", "max-age=0"),
             };
-            let (name, value) = more
-                .as_ref()
-                .map_or((PACKED.0, codings), |(name, value)| (*name, value));
-            if name != PACKED.0 {
-                request = request.header(PACKED.0, codings);
+            if let Some((name, value)) = &condition {
+                request = request.header(*name, value);
             }
-            request = request.header(name, value);
             let sent = deadline.wait(0, request.send()).await?;
             let response = sent.map_err(|error| kind_of(&error, timeout()))?;
             let last = Step {

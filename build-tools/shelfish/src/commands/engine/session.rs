@@ -170,16 +170,13 @@ impl Session {
         (limits.moves, limits.lines) = (moves, self.options.lines);
         let overhead = Duration::from_millis(self.options.overhead);
         // Without the own clock, that of the opponent counts.
-        let side = if go.time[own].is_some() || go.time[1 - own].is_none() {
-            own
-        } else {
-            1 - own
-        };
-        let increments = go.increment.iter().flatten().next();
-        if go.time[side].is_some() || increments.is_some() || go.moves_to_go.is_some() {
+        let clock = |side: usize| Some((go.time[side]?, go.increment[side]));
+        let has_rest = go.increment != [None; 2] || go.moves_to_go.is_some();
+        let rest = has_rest.then_some((Duration::ZERO, None));
+        if let Some((time, increment)) = clock(own).or(clock(1 - own)).or(rest) {
             let clock = Remaining {
-                time: go.time[side].unwrap_or_default(),
-                increment: go.increment[side].unwrap_or_default(),
+                time,
+                increment: increment.unwrap_or_default(),
                 moves: go.moves_to_go,
             };
             limits = limits.on_clock(clock, overhead);

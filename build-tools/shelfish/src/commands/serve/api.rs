@@ -212,11 +212,10 @@ async fn revalidate(api: Weak<Api>, interval: Duration) {
         if let Some(book) = &api.book {
             results.push(book.revalidate().await);
         }
-        let failures = match results.iter().all(Result::is_err) {
-            true => api.failures.load(Relaxed).saturating_add(1),
-            false => 0,
+        match results.iter().all(Result::is_err) {
+            true => api.failures.fetch_add(1, Relaxed),
+            false => api.failures.swap(0, Relaxed),
         };
-        api.failures.store(failures, Relaxed);
         for (result, has_failed) in results.into_iter().zip(&mut have_failed) {
             let outcome = match &result {
                 Ok(true) => "replaced",
