@@ -60,7 +60,7 @@ test("a pinned database answers with no forged evaluation, and a pinned book wit
   const pinned = await openDatabase(at("forged"), { integrity });
   await assert.rejects(pinned.lookup(START), {
     code: "integrity",
-    message: /not the bytes of the pinned database/,
+    message: /not the bytes of this database/,
   });
   const honest = await openDatabase(at("honest"), { integrity });
   assert.equal((await honest.lookup(START))?.pvs[0]?.score, "+5.20");

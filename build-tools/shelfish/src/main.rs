@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches as _, Parser, Subcommand};
 use shelfish::source::redaction::redacted;
 use shelfish_cli::commands::refresh::ConfigError;
@@ -101,6 +102,8 @@ fn program() -> clap::Command {
             let Some(name) = arg.get_long().map(str::to_owned) else {
                 return arg;
             };
+            let takes_values = arg.get_action().takes_values();
+            arg = arg.allow_negative_numbers(takes_values);
             if is_long {
                 let heading = HEADINGS.iter().find(|(_, all)| names(&name, all));
                 arg = arg.help_heading(heading.map_or("Selection", |(heading, _)| heading));
@@ -161,6 +164,16 @@ fn with_database_first(mut words: Vec<OsString>) -> Vec<OsString> {
 
 /// Parses the words of a command line.
 fn parsed(words: Vec<OsString>) -> Result<Cli, clap::Error> {
+    let is_empty = |word: &OsString| {
+        let word = word.to_string_lossy();
+        word.is_empty() || (word.starts_with("--") && word.ends_with('='))
+    };
+    if let Some(at) = words.iter().position(is_empty) {
+        let why = format!(
+            "argument {at} is empty, expected a value: a variable of the shell may be unset\n"
+        );
+        return Err(program().error(ErrorKind::InvalidValue, why));
+    }
     let mut found = program().try_get_matches_from(with_database_first(words))?;
     Cli::from_arg_matches_mut(&mut found)
 }
@@ -294,8 +307,8 @@ mod tests {
             "build a --output db --max-memory 300 --concurrency 2",
             "publish a b --prune --grace 2min --max-loss 5%",
             "publish a b --prune --grace 20",
-            "serve a --latency 0.05s --revalidate 20 --at-once 3",
-            "serve a --latency-ms 50 --revalidate 20s",
+            "serve a --latency 0.05s --api --revalidate 20 --at-once 3",
+            "serve a --latency-ms 50 --api --revalidate 20s",
         ] {
             let words = ["shelfish"].into_iter().chain(words.split(' '));
             let error = parsed(words.map(OsString::from).collect()).err();

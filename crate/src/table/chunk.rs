@@ -208,7 +208,7 @@ pub enum ChunkErrorKind {
         found: u64,
     },
     /// The cryptographic hash differs from that in the manifest, or in the list of hashes of the page.
-    #[error("hash {found}, expected {expected}: not the bytes of the pinned database")]
+    #[error("hash {found}, expected {expected} by the manifest: not the bytes of this database")]
     Hash {
         /// The hash in the manifest or list.
         expected: ContentHash,

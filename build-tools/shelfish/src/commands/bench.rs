@@ -12,7 +12,7 @@ use shelfish_analysis::pgn::{GameTexts, read_main_line};
 
 use crate::database::{self, DatabaseSource};
 use crate::input::{Dump, Input};
-use crate::terminal::shown::shown;
+use crate::terminal::shown::{counted, shown};
 use crate::{BoxError, Outcome};
 
 /// Measure the cost of games that are looked up in databases.
@@ -136,7 +136,7 @@ pub fn run(args: Args) -> Outcome {
         ),
     };
     row(
-        &format!("means of {} games", games.len()),
+        &format!("means of {}", counted(games.len() as u64, "game")),
         QUANTITIES.map(str::to_owned),
     );
     if args.markdown {

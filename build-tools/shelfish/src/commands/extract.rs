@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-use indicatif::{HumanBytes, HumanCount};
+use indicatif::HumanBytes;
 use serde::Serialize;
 use shakmaty::Position as _;
 use shelfish::eval::PositionEval;
@@ -32,7 +32,7 @@ use crate::system::quantity;
 use crate::system::workspace::{Workspace, WorkspaceError};
 use crate::terminal::progress::{Progress, Work};
 use crate::terminal::report;
-use crate::terminal::shown::shown;
+use crate::terminal::shown::{counted, shown};
 use crate::{BoxError, Outcome};
 
 /// Number of positions whose successors, or whose records, are looked up at a time.
@@ -56,15 +56,16 @@ cannot be built on the result, because it lacks positions of its games.
 
 Exit codes: 0 if the database was made; 1 otherwise, or if a game could not be read (the database of the other games is still
 made); 2 if the usage is wrong.")]
+#[command(group(clap::ArgGroup::new("starts").required(true).multiple(true)))]
 pub struct Args {
     #[command(flatten)]
     database: database::Args,
     /// Start from this position, as FEN with four or six fields; may be given several times
-    #[arg(long, value_name = "FEN", required_unless_present = "pgn")]
+    #[arg(long, value_name = "FEN", group = "starts")]
     start: Vec<Position>,
     /// Start from all positions of the games in a PGN file, plain or compressed with zstd, gzip or bzip2; `-` reads
     /// standard input
-    #[arg(long, value_name = "GAMES")]
+    #[arg(long, value_name = "GAMES", group = "starts")]
     pgn: Vec<PathBuf>,
     /// Follow moves for N plies (moves of either side) from the start [default: no limit with --start alone, 0 with
     /// --pgn]
@@ -111,19 +112,23 @@ impl fmt::Display for Extraction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{} positions, {}, at most {} plies from the start; {} read in {} requests, {:.1} s",
-            HumanCount(self.positions),
+            "{}, {}, at most {} from the start; {} read in {}, {:.1} s",
+            counted(self.positions, "position"),
             HumanBytes(self.bytes),
-            self.plies,
+            if self.plies == 1 {
+                "1 ply".to_owned()
+            } else {
+                format!("{} plies", self.plies)
+            },
             HumanBytes(self.read_bytes),
-            self.requests,
+            counted(self.requests, "request"),
             self.seconds
         )?;
         if self.left_out > 0 {
             writeln!(
                 f,
-                "{} positions farther away were left out because of --max-size",
-                HumanCount(self.left_out)
+                "left out because of --max-size: {} farther away",
+                counted(self.left_out, "position")
             )?;
         }
         writeln!(f, "{}", self.integrity)
@@ -134,10 +139,10 @@ impl fmt::Display for Extraction {
 #[derive(Debug, thiserror::Error)]
 enum ExtractError {
     /// The database contains no start position.
-    #[error("the database contains none of the {asked} start positions; nothing was written")]
+    #[error("the database contains none of {}; nothing was written", counted(*asked as u64, "start position"))]
     Nothing { asked: usize },
     /// The first positions alone exceed the size limit.
-    #[error("no database fits into {room} bytes; increase --max-size")]
+    #[error("no database fits into {}; increase --max-size", HumanBytes(*room))]
     NoRoom { room: u64 },
     /// The output directory is the database itself.
     #[error("{} is the source database, which the output would replace; choose another --out", .0.display())]

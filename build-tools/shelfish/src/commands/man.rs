@@ -12,14 +12,22 @@ use crate::Outcome;
 
 Exit codes: 0 if the pages were written; 1 otherwise; 2 if the usage is wrong.")]
 pub struct Args {
-    /// Directory of the pages, which is created
+    /// Directory of the pages
+    #[arg(value_parser = existing)]
     dir: PathBuf,
+}
+
+fn existing(text: &str) -> Result<PathBuf, &'static str> {
+    let why =
+        "expected an existing directory for the pages; `shelfish help COMMAND` explains a command";
+    Some(PathBuf::from(text))
+        .filter(|dir| dir.is_dir())
+        .ok_or(why)
 }
 
 /// Writes the pages of `program`.
 pub fn run(args: &Args, program: clap::Command) -> Outcome {
     let named = |error: std::io::Error| format!("{}: {error}", args.dir.display());
-    std::fs::create_dir_all(&args.dir).map_err(named)?;
     clap_mangen::generate_to(program, &args.dir).map_err(named)?;
     Ok(ExitCode::SUCCESS)
 }

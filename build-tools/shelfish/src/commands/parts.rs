@@ -37,7 +37,7 @@ use crate::system::ordered::ordered;
 use crate::system::output::{self, named};
 use crate::terminal::progress::{Progress, Work};
 use crate::terminal::report;
-use crate::terminal::shown::json;
+use crate::terminal::shown::{counted, json};
 use crate::{BoxError, Outcome, database, publish};
 
 /// Number of positions of the sample of a plan. Each position takes about 150 bytes of memory.
@@ -433,8 +433,9 @@ fn partition(args: &PartitionArgs) -> Result<(), BoxError> {
             counts.records - counts.left_out,
             counts.rejected(),
         ];
-        let [lines, records, rejected] = numbers.map(HumanCount);
-        eprintln!("{lines} lines, {records} records, {rejected} lines rejected");
+        let [lines, records, rejected] = numbers;
+        let (lines, records) = (counted(lines, "line"), counted(records, "record"));
+        eprintln!("{lines}, {records}, {} rejected", counted(rejected, "line"));
     }
     Ok(())
 }
@@ -454,12 +455,16 @@ struct EncodedPart {
 
 impl fmt::Display for EncodedPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [lines, positions] = [self.lines, self.positions].map(HumanCount);
-        let (part, shards, bytes, seconds) =
-            (self.part, self.shards, HumanBytes(self.bytes), self.seconds);
+        let [lines, positions, shards] = [
+            (self.lines, "line"),
+            (self.positions, "position"),
+            (self.shards as u64, "file"),
+        ]
+        .map(|(count, noun)| counted(count, noun));
+        let (part, bytes, seconds) = (self.part, HumanBytes(self.bytes), self.seconds);
         writeln!(
             f,
-            "part {part}: {positions} positions of {lines} lines, {shards} files, {bytes}, {seconds:.1} s"
+            "part {part}: {positions} of {lines}, {shards}, {bytes}, {seconds:.1} s"
         )
     }
 }

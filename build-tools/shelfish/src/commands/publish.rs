@@ -7,7 +7,7 @@ use indicatif::HumanBytes;
 
 use crate::Outcome;
 use crate::publish::{Options, Report, publish};
-use crate::terminal::shown::shown;
+use crate::terminal::shown::{counted, shown};
 
 /// Publishes a database and prints a summary.
 pub fn run(options: &Options) -> Outcome {
@@ -22,17 +22,17 @@ impl fmt::Display for Report {
         let share = 100.0 * self.sent_bytes as f64 / self.bytes.max(1) as f64;
         writeln!(
             f,
-            "{} of {} files {would}sent, {} of {} ({share:.1} %)",
+            "{} of {} {would}sent, {} of {} ({share:.1} %)",
             self.sent_shards,
-            self.shards,
+            counted(self.shards, "file"),
             bytes(self.sent_bytes),
             bytes(self.bytes)
         )?;
         if self.removed_files > 0 {
             writeln!(
                 f,
-                "{} old files {would}removed, {}",
-                self.removed_files,
+                "{} {would}removed, {}",
+                counted(self.removed_files, "old file"),
                 bytes(self.removed_bytes)
             )?;
         }

@@ -13,7 +13,7 @@ use shelfish::table::Manifest;
 use crate::Outcome;
 use crate::database::{self, OpenError};
 use crate::terminal::report;
-use crate::terminal::shown::shown;
+use crate::terminal::shown::{counted, shown};
 
 /// Print the facts of the manifest of a database.
 #[derive(clap::Args, Debug)]
@@ -143,7 +143,12 @@ impl fmt::Display for Stats {
                 each(*replaced_bytes)
             )?;
         }
-        writeln!(f, "  {shards} shards, {pages} pages")?;
+        writeln!(
+            f,
+            "  {}, {}",
+            counted(*shards as u64, "shard"),
+            counted(*pages as u64, "page")
+        )?;
         info.iter()
             .try_for_each(|(name, value)| writeln!(f, "  {}: {}", shown(name), shown(value)))
     }

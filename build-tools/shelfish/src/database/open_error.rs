@@ -40,9 +40,10 @@ fn shown(status: Option<u16>) -> String {
 
 fn expectation(found: &str, expected: &str) -> String {
     if found == Played::KIND {
-        "is a book of played moves, expected evaluations: use `shelfish explore`".to_owned()
+        "is a book of played moves, expected evaluations; `shelfish explore` reads books".to_owned()
     } else if found == PositionEval::KIND {
-        "is a database of evaluations, expected a book: use `shelfish lookup`".to_owned()
+        "is a database of evaluations, expected a book; `shelfish lookup` reads evaluations"
+            .to_owned()
     } else {
         format!("contains {found:?}, expected {expected:?}: use a newer shelfish")
     }

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use indicatif::{HumanBytes, HumanCount};
+use indicatif::HumanBytes;
 use serde::Serialize;
 use shelfish::eval::PositionEval;
 use shelfish::table::WriteError;
@@ -18,6 +18,7 @@ use super::share::Share;
 use crate::build::BuildError;
 use crate::build::kind::Kind as _;
 use crate::build::write::{Draft, Join, Written};
+use crate::terminal::shown::counted;
 
 /// Part of the maximum size that an attempt aims at.
 const TARGET: f64 = 0.99;
@@ -65,8 +66,8 @@ impl fmt::Display for Fitted {
         }
         write!(
             f,
-            " to fit in {size}: {} positions left out",
-            HumanCount(self.positions_left_out)
+            " to fit in {size}: {} left out",
+            counted(self.positions_left_out, "position")
         )
     }
 }

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::ops::AddAssign;
 
-use indicatif::HumanCount;
 use serde::Serialize;
 
 use super::OverLimit;
@@ -11,6 +10,7 @@ use super::fit::Fitted;
 use super::record::Reject;
 use crate::build::Files;
 use crate::terminal::report::{named, write_rejected};
+use crate::terminal::shown::counted;
 
 /// The summary of the build of a database of evaluations.
 #[derive(Clone, Debug, Serialize)]
@@ -37,12 +37,12 @@ pub struct Summary {
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (positions, evaluations) = (
-            HumanCount(self.files.positions),
-            HumanCount(self.evaluations),
+            counted(self.files.positions, "position"),
+            counted(self.evaluations, "evaluation"),
         );
         writeln!(
             f,
-            "{positions} positions, {evaluations} evaluations, {}, {:.1} s",
+            "{positions}, {evaluations}, {}, {:.1} s",
             self.files.size(),
             self.seconds
         )?;
@@ -95,7 +95,11 @@ impl Counts {
 
     /// Reports the counts of a build without a result.
     pub fn report_empty(&self) -> String {
-        let mut report = format!("{} lines, {} rejected", self.lines, self.rejected());
+        let mut report = format!(
+            "{}, {} rejected",
+            counted(self.lines, "line"),
+            self.rejected()
+        );
         if self.left_out > 0 {
             report += &format!(", {} left out by the selection", self.left_out);
         }

@@ -10,7 +10,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Instant;
 
-use indicatif::HumanCount;
 use serde::Serialize;
 use shelfish::played::{Details, GameId, GameRef, Played};
 use shelfish::table::{WriteError, WriterOptions};
@@ -22,6 +21,7 @@ use crate::build::write::{Content, write};
 use crate::build::{BuildError, Files, Options};
 use crate::input::{DumpKind, Input};
 use crate::terminal::report::write_rejected;
+use crate::terminal::shown::counted;
 
 pub use details::Wanted;
 pub use manifest::{DetailFacts, InfoError};
@@ -297,12 +297,16 @@ impl KnownGames {
 /// Formats the most important counts for humans.
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [games, positions, moves] =
-            [self.games, self.files.positions, self.moves].map(HumanCount);
+        let [games, positions, moves] = [
+            (self.games, "game"),
+            (self.files.positions, "position"),
+            (self.moves, "move"),
+        ]
+        .map(|(count, noun)| counted(count, noun));
         let size = self.files.size();
         writeln!(
             f,
-            "{games} games, {positions} positions, {moves} moves, {size}, {:.1} s",
+            "{games}, {positions}, {moves}, {size}, {:.1} s",
             self.seconds
         )?;
         write_rejected(

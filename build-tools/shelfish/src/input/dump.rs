@@ -27,6 +27,41 @@ const PARQUET_FROM_FILES_ONLY: &str = if cfg!(feature = "parquet") {
     "this shelfish was built without Parquet: build it with the feature `parquet`"
 };
 
+/// First bytes of files that are not read, the place of these bytes, and how to convert the files.
+const FOREIGN: [(&[u8], usize, &str); 7] = [
+    (b"\xfd7zXZ\0", 0, "xz; convert it with `xz -d`"),
+    (b"PK\x03\x04", 0, "a zip archive; unpack it with `unzip`"),
+    (
+        b"7z\xbc\xaf\x27\x1c",
+        0,
+        "a 7z archive; unpack it with `7z x`",
+    ),
+    (
+        b"Rar!\x1a\x07",
+        0,
+        "a rar archive; unpack it with `unrar x`",
+    ),
+    (b"\x04\x22\x4d\x18", 0, "lz4; convert it with `lz4 -d`"),
+    (b"\x1f\x9d", 0, "compress (.Z); convert it with `gzip -d`"),
+    (b"ustar", 257, "a tar archive; unpack it with `tar -xf`"),
+];
+
+/// Returns an error for files that are not read.
+fn check_format(beginning: &[u8]) -> io::Result<()> {
+    let is_of = |(mark, at, _): &&(&[u8], usize, &str)| {
+        beginning
+            .get(*at..)
+            .is_some_and(|rest| rest.starts_with(mark))
+    };
+    match FOREIGN.iter().find(is_of) {
+        None => Ok(()),
+        Some((.., what)) => Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            format!("expected a plain text, zstd, gzip, bzip2 or Parquet, found {what}"),
+        )),
+    }
+}
+
 /// The first bytes of a SQLite file.
 const SQLITE: &[u8] = b"SQLite format 3\0";
 
@@ -218,6 +253,7 @@ impl Dump {
             max_window_log,
         };
         let beginning = head_of(beginning.decode()?, SNIFFED)?;
+        check_format(&beginning)?;
         let text = CompressedText {
             bytes: Box::new(io::Cursor::new(head).chain(reader)) as Box<dyn Read + Send>,
             compression,

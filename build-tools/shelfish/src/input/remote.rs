@@ -75,6 +75,9 @@ pub enum RemoteError {
     /// The address of the list of checksums is not a URL.
     #[error(transparent)]
     Address(#[from] HostError),
+    /// The host does not answer.
+    #[error("{0}; check the address and the connection")]
+    Down(SourceErrorKind),
     /// The list of checksums cannot be read.
     #[error("cannot read the checksum from {0}")]
     Sums(#[from] SourceError),
@@ -295,6 +298,12 @@ impl Remote {
                 if matches!(kind, SourceErrorKind::Status(_)) && !kind.is_transient() =>
             {
                 return Ok(None);
+            }
+            Err(SourceError {
+                kind: kind @ (SourceErrorKind::Network(_) | SourceErrorKind::Timeout(_)),
+                ..
+            }) => {
+                return Err(RemoteError::Down(kind));
             }
             Err(error) => return Err(error.into()),
         };

@@ -36,5 +36,5 @@ pub fn of_file(path: &Path, error: &io::Error) -> String {
         _ => return format!("{}: {error}", path.display()),
     };
     let folder = database_of(path).display();
-    format!("cannot write to {folder} ({why}): {remedy} with `--out`")
+    format!("cannot write to {folder} ({why}): {remedy}")
 }

@@ -7,7 +7,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
+use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 
 /// Interval between two updates of a bar.
 const BAR: Duration = Duration::from_millis(200);
@@ -86,7 +86,7 @@ fn bar(work: &Work) -> ProgressBar {
     let (bar, template) = match work.total {
         Some(length) => (
             ProgressBar::new(length),
-            format!("{{prefix}} [{{bar:30}}] {done}/{total}, {{msg}}, {{eta}} left"),
+            format!("{{prefix}} [{{bar:30}}] {done}/{total}, {{msg}}"),
         ),
         None => (
             ProgressBar::new_spinner(),
@@ -99,17 +99,50 @@ fn bar(work: &Work) -> ProgressBar {
         .with_prefix(work.phase)
 }
 
+/// Returns the time that the rest takes at the mean speed. A hundredth of the work must be done, because the first steps say little.
+fn left(done: u64, total: Option<u64>, elapsed: Duration) -> Option<Duration> {
+    let share = done as f64 / total? as f64;
+    let left = elapsed.as_secs_f64() * (1.0 / share - 1.0);
+    (share >= 0.01 && left >= 0.0).then(|| Duration::from_secs_f64(left))
+}
+
 fn rate(work: &Work, start: Instant) -> String {
+    let left = match left(work.done.load(Relaxed), work.total, start.elapsed()) {
+        Some(time) => format!(", {} left", HumanDuration(time)),
+        None => String::new(),
+    };
     let a_second = |done: u64| (done as f64 / start.elapsed().as_secs_f64().max(0.001)) as u64;
     match &work.positions {
         Some(positions) => {
             let positions = positions.load(Relaxed);
             format!(
-                "{} positions, {}/s",
+                "{} positions, {}/s{left}",
                 HumanCount(positions),
                 HumanCount(a_second(positions))
             )
         }
-        None => format!("{}/s", HumanBytes(a_second(work.done.load(Relaxed)))),
+        None => format!("{}/s{left}", HumanBytes(a_second(work.done.load(Relaxed)))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_that_is_left_follows_the_mean_speed_also_after_a_pause() {
+        let seconds = Duration::from_secs;
+        assert_eq!(left(250, Some(1_000), seconds(10)), Some(seconds(30)));
+        assert_eq!(left(1_000, Some(1_000), seconds(3_600)), Some(seconds(0)));
+        for (done, total) in [
+            (0, Some(1_000)),
+            (9, Some(1_000)),
+            (5, None),
+            (0, Some(0)),
+            (5, Some(0)),
+            (7, Some(5)),
+        ] {
+            assert_eq!(left(done, total, seconds(10)), None, "{done} of {total:?}");
+        }
     }
 }

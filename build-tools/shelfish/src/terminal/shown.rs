@@ -2,6 +2,7 @@
 //!
 //! Control characters of foreign text could control the terminal, so they are escaped. URLs lose their secrets.
 
+use indicatif::HumanCount;
 use serde::Serialize;
 pub use shelfish::digits::hex as hexadecimal;
 use shelfish::source::redaction::redacted;
@@ -16,6 +17,15 @@ pub fn shown(text: &str) -> String {
         }
     };
     redacted(text).chars().map(escape).collect()
+}
+
+/// Returns a count with its noun.
+pub fn counted(count: u64, noun: &str) -> String {
+    format!(
+        "{} {noun}{}",
+        HumanCount(count),
+        if count == 1 { "" } else { "s" }
+    )
 }
 
 /// Returns the first 256 characters of a text, enough for the longest FEN.
@@ -53,6 +63,15 @@ pub fn json(value: &impl Serialize) -> serde_json::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_thing_has_no_plural() {
+        assert_eq!(counted(1, "shard"), "1 shard");
+        assert_eq!(
+            [0, 1_200].map(|n| counted(n, "file")),
+            ["0 files", "1,200 files"]
+        );
+    }
 
     #[test]
     fn control_characters_are_escaped_and_other_text_is_unchanged() {

@@ -28,7 +28,7 @@ fn a_report_for_people_counts_the_moves_that_it_judges() {
     let run = analyse(&fixture(), GAME, &[]);
     assert!(
         run.err
-            .contains("1 games, 5 positions, 4 of them known (80.0 %)"),
+            .contains("1 game, 5 positions, 4 of them known (80.0 %)"),
         "{}",
         run.err
     );
@@ -148,7 +148,7 @@ fn invalid_games_are_reported_and_other_games_are_analysed() {
     for words in [
         "standard input, game 2, line 7, column 1: the variant is Atomic",
         "standard input, game 3, line 14, column 4: 2. Ke3 is not a legal move",
-        "2 games could not be read to their end",
+        "not read to the end: 2 games",
     ] {
         assert!(run.err.contains(words), "{words}\n{}", run.err);
     }

@@ -207,7 +207,7 @@ fn the_size_limit_leaves_out_the_most_distant_positions() {
         "--max-size",
         "100B",
     ])
-    .fails(&["no database fits into 100 bytes"]);
+    .fails(&["no database fits into 100 B"]);
     assert!(!out.exists());
 }
 

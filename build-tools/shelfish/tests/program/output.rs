@@ -157,6 +157,7 @@ fn parquet_rows(fixture: &Fixture, db: &str) -> Vec<Vec<String>> {
 fn every_command_has_a_manual_page() {
     let fixture = Fixture::new();
     let dir = fixture.path("man1");
+    fs::create_dir(&dir).unwrap();
     shelfish(["man", text(&dir)]).succeeds();
     let mut names: Vec<String> = fs::read_dir(&dir)
         .unwrap()
@@ -191,4 +192,93 @@ fn every_command_has_a_manual_page() {
     ] {
         assert!(page.contains(words), "{words}: {page}");
     }
+}
+
+#[test]
+fn errors_name_the_thing_the_expected_value_and_the_remedy() {
+    let fixture = Fixture::of_sample();
+    let db = fixture.path("db");
+    for (name, bytes) in [
+        ("a.jsonl.xz", &b"\xfd7zXZ\0\0"[..]),
+        ("a.zip", b"PK\x03\x04\x14\0\0\0"),
+        (
+            "both.toml",
+            b"to = 'x'\nsources = ['a']\nbuild = []\nbook-build = []",
+        ),
+    ] {
+        fs::write(fixture.path(name), bytes).unwrap();
+    }
+    let db = text(&db);
+    let at = |name: &str| fixture.path(name).to_str().unwrap().to_owned();
+    let (xz, zip, both, new) = (at("a.jsonl.xz"), at("a.zip"), at("both.toml"), at("new"));
+    let down = "http://127.0.0.1:9/a.zst";
+    let cases: &[(&[&str], i32, &[&str])] = &[
+        (
+            &["extract", "-o", &new],
+            2,
+            &["<DATABASE>", "<--start <FEN>|--pgn <GAMES>>"],
+        ),
+        (
+            &["serve", &new],
+            1,
+            &["is not a directory", "URL of a database"],
+        ),
+        (&["serve", db, "--book", db], 2, &["--api"]),
+        (
+            &["serve", db, "--bandwidth-mbit", "-1"],
+            2,
+            &["'-1'", "a number above 0"],
+        ),
+        (&["refresh", &both], 2, &["remove one of the two"]),
+        (
+            &["build", down, "-o", &new],
+            1,
+            &["a.zst: no answer", "check the address"],
+        ),
+        (&["verify", "http://127.0.0.1:9/db", "-q"], 1, &[]),
+        (
+            &["build", &xz, "-o", &new],
+            1,
+            &["a.jsonl.xz", "expected a plain text, zstd", "`xz -d`"],
+        ),
+        (
+            &["book", "build", &zip, "-o", &new],
+            1,
+            &["a.zip", "`unzip`"],
+        ),
+        (&["analyse", db, &zip], 1, &["a.zip", "`unzip`"]),
+        (&["analyse", db], 2, &["a PGN file after the database"]),
+        (&["man", &new], 2, &["an existing directory"]),
+        (&["endgames", "index", &new], 1, &["No such file"]),
+        (&["stats", ""], 2, &["argument 2 is empty"]),
+        (&["build", db, "--out="], 2, &["argument 3 is empty"]),
+        (
+            &["build", db, "-o", &new, "--threads", "-1"],
+            2,
+            &["'-1'", "1..=1024"],
+        ),
+        (
+            &["build", db, "-o", &new, "--max-memory", "1XB"],
+            2,
+            &["unknown unit \"xb\"", "GiB"],
+        ),
+    ];
+    for (args, code, words) in cases {
+        let run = shelfish(args.iter());
+        assert_eq!(run.code, *code, "{args:?}: {}", run.err);
+        for word in *words {
+            assert!(run.err.contains(word), "{args:?}: {}", run.err);
+        }
+    }
+    let run = stores::run(command().env("SHELFISH_TIMEOUT", "20x").args(["stats", db]));
+    assert!(
+        run.code == 2
+            && run
+                .err
+                .contains("SHELFISH_TIMEOUT is invalid: unknown unit"),
+        "{}",
+        run.err
+    );
+    let out = shelfish(["verify", db]).succeeds();
+    assert!(out.contains("blocks of 1 shard,"), "{out}");
 }

@@ -8,7 +8,7 @@ use crate::common::{Fixture, Host, START, command, line, shelfish};
 use shelfish::source::integrity::Integrity;
 
 /// Part of the message about forged bytes.
-const FORGED: &str = "not the bytes of the pinned database";
+const FORGED: &str = "not the bytes of this database";
 
 const PGN: &str = "[Result \"1-0\"]\n\n1. e4 e5 1-0\n";
 

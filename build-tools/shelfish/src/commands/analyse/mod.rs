@@ -29,7 +29,7 @@ use crate::input::{Dump, Input, MEMORY};
 use crate::system::output;
 use crate::system::output::named;
 use crate::terminal::progress::{Progress, Work};
-use crate::terminal::shown::shown;
+use crate::terminal::shown::{counted, shown};
 use crate::{BoxError, Outcome};
 
 /// Number of games whose positions are looked up together. Batches reduce the effect of the latency of a host.
@@ -371,7 +371,7 @@ fn report(
     }
     if let Some(error) = failed.first() {
         totals.failed += 1;
-        let count = failed.len();
+        let count = counted(failed.len() as u64, "position");
         complain(&format_args!(
             ": {count} positions could not be looked up: {error}"
         ));
@@ -445,13 +445,19 @@ impl std::fmt::Display for Totals {
         let share = 100.0 * *known as f64 / (*positions).max(1) as f64;
         write!(
             f,
-            "{games} games, {positions} positions, {known} of them known ({share:.1} %)"
+            "{}, {}, {known} of them known ({share:.1} %)",
+            counted(*games, "game"),
+            counted(*positions, "position")
         )?;
         if *refused > 0 {
-            write!(f, ", {refused} games could not be read to their end")?;
+            write!(f, ", not read to the end: {}", counted(*refused, "game"))?;
         }
         if *failed > 0 {
-            write!(f, ", {failed} games could not be looked up completely")
+            write!(
+                f,
+                ", not looked up completely: {}",
+                counted(*failed, "game")
+            )
         } else {
             Ok(())
         }

@@ -1,6 +1,5 @@
 //! Searches of a review, by the engine of this project or by a UCI engine.
 
-use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -14,6 +13,7 @@ use shelfish_analysis::{DEFAULT_NODES, KnownEval, Origin, Review, Score, Sequenc
 use shelfish_engine::{Bound, Game, Histories, Limits, Line, Silent, Table, UciScore, search};
 
 use crate::BoxError;
+use crate::system::ordered::cores;
 use crate::terminal::progress::{Progress, Work};
 
 /// Size of a transposition table in bytes. The npm package has the same default, so that both find the same.
@@ -40,8 +40,8 @@ pub struct Args {
     #[arg(long, value_name = "PROGRAM", group = "engines", value_parser = Setup::parse)]
     uci: Option<Setup>,
     /// Number of searches at the same time [default: number of processors]
-    #[arg(long, value_name = "N", requires = "engines")]
-    threads: Option<NonZero<usize>>,
+    #[arg(long, value_name = "N", requires = "engines", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
     /// Nodes for each position of a doubtful move; a doubt takes up to three times as many
     #[arg(long, value_name = "N", default_value_t = DEFAULT_NODES, requires = "engines", value_parser = clap::value_parser!(u64).range(1..))]
     nodes: u64,
@@ -84,10 +84,7 @@ impl Args {
         if !self.is_on() {
             return Ok(None);
         }
-        let threads = self
-            .threads
-            .or_else(|| thread::available_parallelism().ok())
-            .map_or(1, NonZero::get);
+        let threads = self.threads.map_or_else(cores, usize::from);
         let start = || -> Result<Searcher, BoxError> {
             let Some(setup) = &self.uci else {
                 return Ok(Searcher::Own {

@@ -16,7 +16,7 @@ use shelfish::source::{Source as _, SourceError, SourceErrorKind};
 use crate::Outcome;
 use crate::database;
 use crate::input::remote::{checksums, host_of};
-use crate::terminal::shown::{json, shown};
+use crate::terminal::shown::{counted, json, shown};
 
 /// List of the games of Lichess.
 const STANDARD: &str = "https://database.lichess.org/standard/list.txt";
@@ -192,7 +192,12 @@ pub fn run(args: &DumpsArgs) -> Outcome {
     }
     if !args.json {
         let games = months.iter().filter_map(|month| month.games).sum();
-        writeln!(out, "{} dumps, {} games", months.len(), HumanCount(games))?;
+        writeln!(
+            out,
+            "{}, {}",
+            counted(months.len() as u64, "dump"),
+            counted(games, "game")
+        )?;
     }
     Ok(ExitCode::SUCCESS)
 }

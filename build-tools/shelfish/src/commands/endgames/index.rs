@@ -5,11 +5,12 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use indicatif::{HumanBytes, HumanCount};
+use indicatif::HumanBytes;
 use shelfish_endgames::{INDEX_FILE, IndexBuilder, SUMS_FILE, TableError, TableName};
 
 use crate::Outcome;
 use crate::system::output;
+use crate::terminal::shown::counted;
 
 /// Write the index that a host needs next to the tables.
 #[derive(clap::Args, Debug)]
@@ -64,12 +65,13 @@ pub fn run(args: &Args) -> Outcome {
     let mut builder =
         IndexBuilder::default().with_ending(args.copy_with.as_deref().unwrap_or_default())?;
     let folder = args.out.as_ref().unwrap_or(&args.tables);
+    let entries = at(&args.tables, fs::read_dir(&args.tables))?;
     at(folder, fs::create_dir_all(folder))?;
     // Copies may end like the shards of a database, so that `output::whole` would refuse them.
     let write =
         |name: &str, bytes: &[u8]| output::replace(&folder.join(name), |out| out.write_all(bytes));
     let (mut count, mut bytes) = (0, 0);
-    for entry in at(&args.tables, fs::read_dir(&args.tables))? {
+    for entry in entries {
         let path = at(&args.tables, entry)?.path();
         let Some(name) = path
             .file_name()
@@ -98,8 +100,8 @@ pub fn run(args: &Args) -> Outcome {
     write(INDEX_FILE, &index)?;
     let written = index.len() + sums.map_or(0, |sums| sums.len());
     println!(
-        "{} tables, {}; index {}",
-        HumanCount(count),
+        "{}, {}; index {}",
+        counted(count, "table"),
         HumanBytes(bytes),
         HumanBytes(written as u64)
     );

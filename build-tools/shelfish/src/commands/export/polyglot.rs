@@ -9,6 +9,7 @@ use shelfish::polyglot::{Entry, code, keys};
 
 use super::{Args, BoxError, blocks};
 use crate::database::{self, Kind};
+use crate::terminal::shown::counted;
 
 /// Reasons why a database does not become a Polyglot book.
 #[derive(Debug, thiserror::Error)]
@@ -29,13 +30,13 @@ pub fn write(args: &Args, min_games: u64, out: &mut impl Write) -> Result<(), Bo
         return Err(PolyglotError::Evaluations.into());
     }
     let (mut entries, mut positions, mut left_out) = (Vec::new(), 0u64, 0u64);
-    let counted = |played: &Played| {
+    let counts = |played: &Played| {
         let moves = played.moves.iter();
         let moves = moves.map(|played| (code(played.m), played.results.games()));
         (keys(&played.position), moves.collect::<Vec<_>>())
     };
     for block in blocks(args, move |records: &[Played]| {
-        records.iter().map(counted).collect::<Vec<_>>()
+        records.iter().map(counts).collect::<Vec<_>>()
     })? {
         for (keys, mut moves) in block? {
             let all = moves.len();
@@ -60,8 +61,12 @@ pub fn write(args: &Args, min_games: u64, out: &mut impl Write) -> Result<(), Bo
     for entry in &entries {
         out.write_all(&entry.to_bytes())?;
     }
-    let [count, positions, left] = [entries.len() as u64, positions, left_out].map(HumanCount);
-    eprintln!("{count} entries of {positions} positions");
+    let (moves, positions) = (
+        counted(entries.len() as u64, "move"),
+        counted(positions, "position"),
+    );
+    eprintln!("{moves} of {positions}");
+    let left = HumanCount(left_out);
     if left_out > 0 {
         eprintln!("moves of fewer than {min_games} games left out: {left}");
     }

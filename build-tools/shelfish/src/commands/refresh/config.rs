@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use crate::commands::table_args::BuildArgs;
 use crate::publish::Options;
+use crate::store::{Address, AddressError};
 
 /// Keys of `refresh.toml`.
 #[derive(Clone, Debug, Deserialize)]
@@ -18,8 +19,7 @@ struct Keys {
     #[serde(default = "directory")]
     directory: PathBuf,
     base: Option<Base>,
-    #[serde(default)]
-    build: Vec<String>,
+    build: Option<Vec<String>>,
     book_build: Option<Vec<String>>,
     #[serde(default)]
     publish: Vec<String>,
@@ -74,13 +74,19 @@ pub struct ConfigError {
 /// Reasons why a configuration is invalid.
 #[derive(Debug, Error)]
 enum ConfigErrorKind {
-    #[error(": {0}")]
+    #[error(": {0}; expected a file of options as in `shelfish refresh --help`")]
     Io(#[from] std::io::Error),
     /// The file is not TOML, or has unknown or missing keys. The full text of the error would include the line again.
     #[error("{}: {}", .0.map_or_else(String::new, |line| format!(", line {line}")), .1.message())]
     Toml(Option<usize>, Box<toml::de::Error>),
     #[error(": `sources` is {0}, expected files or URLs, which can be read again")]
-    Sources(&'static str),
+    Sources(String),
+    #[error(
+        ": `to` is empty, expected s3://BUCKET/FOLDER, gs://BUCKET/FOLDER, the https:// URL of an R2 bucket, or a folder"
+    )]
+    NoTo,
+    #[error(": `to`: {0}")]
+    To(AddressError),
     #[error(": `max-loss` is {0}, expected a number from 0 to 100")]
     MaxLoss(f64),
     #[error(": `directory` is {}, expected a local folder that differs from `to`", .0.display())]
@@ -136,19 +142,27 @@ impl Config {
             None => folder.join(text).display().to_string(),
         };
         if keys.sources.is_empty() {
-            return Err(ConfigErrorKind::Sources("empty"));
+            return Err(ConfigErrorKind::Sources("empty".to_owned()));
         }
-        if keys.sources.iter().any(|source| source == "-") {
-            return Err(ConfigErrorKind::Sources("\"-\""));
+        if let Some(source) = keys
+            .sources
+            .iter()
+            .find(|source| ["", "-"].contains(&source.as_str()))
+        {
+            return Err(ConfigErrorKind::Sources(format!("{source:?}")));
         }
         if !(0.0..=100.0).contains(&keys.max_loss) {
             return Err(ConfigErrorKind::MaxLoss(keys.max_loss));
         }
-        if keys.book_build.is_some() && !keys.build.is_empty() {
+        if keys.book_build.is_some() && keys.build.is_some() {
             return Err(ConfigErrorKind::TwoKinds);
         }
         let directory = folder.join(&keys.directory);
         let to = [directory.display().to_string(), place(&keys.to)];
+        if keys.to.is_empty() {
+            return Err(ConfigErrorKind::NoTo);
+        }
+        Address::parse(&to[1]).map_err(ConfigErrorKind::To)?;
         let publish: Options = options("publish", to.iter().chain(&keys.publish))?;
         let is_far = crate::system::url::scheme(&keys.directory.display().to_string()).is_some();
         if is_far || publish.to.folder() == Some(directory.as_path()) {
@@ -161,7 +175,7 @@ impl Config {
                 .map(|source| place(source).into())
                 .collect(),
             is_book: keys.book_build.is_some(),
-            options: keys.book_build.unwrap_or(keys.build),
+            options: keys.book_build.or(keys.build).unwrap_or_default(),
             on_published: keys.base == Some(Base::Published),
             state: match keys.state {
                 Some(state) => folder.join(state),
@@ -281,7 +295,14 @@ mod tests {
                 "refresh.toml, line 3: ",
             ),
             ("to = 'x'\nsources = ['a']\nbase = 'db'", "published"),
-            ("to = 'ftp://x'\nsources = ['a']", "`publish`"),
+            ("to = 'ftp://x'\nsources = ['a']", "`to`: found ftp://"),
+            ("to = 's3://'\nsources = ['a']", "`to`: found s3://"),
+            ("to = ''\nsources = ['a']", "`to` is empty"),
+            ("to = 'x'\nsources = ['']", "`sources` is \"\""),
+            (
+                "to = 'x'\nsources = ['a']\nbuild = []\nbook-build = []",
+                "remove one",
+            ),
             (
                 "to = 'x'\nsources = ['a']\nbuild = ['--min-deph', '3']",
                 "--min-deph",

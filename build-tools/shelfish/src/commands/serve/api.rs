@@ -61,17 +61,17 @@ pub struct Args {
     #[arg(long)]
     pub api: bool,
     /// API: limit of questions at a time; further questions are answered with 503
-    #[arg(long, alias = "at-once", value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, alias = "at-once", requires = "api", value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..))]
     max_questions: u16,
     /// API: time after which the manifest is requested again, to find a new database; a number alone counts seconds
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = quantity::seconds)]
+    #[arg(long, requires = "api", value_name = "TIME", default_value = "60s", value_parser = quantity::seconds)]
     revalidate: Duration,
     /// API: answer `/standard?fen=FEN` from Syzygy tables as Lichess does: a directory, or a URL with an index by
     /// `shelfish endgames index`
-    #[arg(long, value_name = "DIR_OR_URL", value_parser = database::address)]
+    #[arg(long, requires = "api", value_name = "DIR_OR_URL", value_parser = database::address)]
     endgames: Option<String>,
     /// API: answer `/masters` and `/lichess` of the opening explorer from a book as Lichess does: a directory or a URL
-    #[arg(long, value_name = "DIR_OR_URL", value_parser = database::address)]
+    #[arg(long, requires = "api", value_name = "DIR_OR_URL", value_parser = database::address)]
     book: Option<String>,
 }
 

@@ -31,6 +31,8 @@ use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 use tower::Service;
 
+use shelfish::source::redaction::redacted;
+
 use crate::system::{quantity, signals};
 use crate::terminal::shown::{beginning, shown};
 use crate::{BoxError, Outcome};
@@ -88,7 +90,7 @@ pub struct Args {
     #[arg(long, alias = "latency-ms", default_value = "0", value_name = "TIME", value_parser = quantity::milliseconds)]
     latency: Duration,
     /// Limit the bandwidth of all answers together
-    #[arg(long, value_name = "MBIT")]
+    #[arg(long, value_name = "MBIT", value_parser = positive)]
     bandwidth_mbit: Option<f64>,
     #[command(flatten)]
     api: api::Args,
@@ -98,11 +100,8 @@ pub struct Args {
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The directory does not exist.
-    #[error("{} is not a directory", .0.display())]
+    #[error("{} is not a directory; expected an existing one, or with --api the URL of a database", redacted(&.0.display().to_string()))]
     NoDirectory(PathBuf),
-    /// The bandwidth is not a number above zero.
-    #[error("--bandwidth-mbit {0}: expected a number above 0")]
-    Bandwidth(f64),
     /// Another program uses the port.
     #[error("port {port} of {host} is in use: choose another --port, or 0 for a free port")]
     Taken {
@@ -121,6 +120,11 @@ pub enum ServeError {
         /// Error of the system.
         error: io::Error,
     },
+}
+
+fn positive(text: &str) -> Result<f64, &'static str> {
+    let number = text.parse().ok().filter(|number| *number > 0.0);
+    number.ok_or("expected a number above 0")
 }
 
 /// Prints the URL on a separate line and serves until interrupted.

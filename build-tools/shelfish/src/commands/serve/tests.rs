@@ -208,7 +208,11 @@ fn no_redirect_leads_to_another_host() -> Test {
 fn wrong_options_are_errors() {
     for (dir, options, expected) in [
         ("no/such/shelf", &[][..], "no/such/shelf is not a directory"),
-        (".", &["--bandwidth-mbit", "0"], "--bandwidth-mbit 0"),
+        (
+            ".",
+            &["--bandwidth-mbit", "0"],
+            "error: invalid value '0' for '--bandwidth-mbit",
+        ),
     ] {
         let error = started(dir, options).err().map(|error| error.to_string());
         assert!(error.is_some_and(|error| error.starts_with(expected)));

@@ -29,7 +29,7 @@ use crate::system::ordered::{cores, ordered};
 use crate::system::output::named;
 use crate::terminal::progress::{Progress, Work};
 use crate::terminal::report;
-use crate::terminal::shown::shown;
+use crate::terminal::shown::{counted, shown};
 
 pub use problem::Problem;
 
@@ -108,23 +108,21 @@ impl fmt::Display for Report {
                 None => writeln!(f, "{file}: {text}")?,
             }
         }
-        write!(f, "{positions} positions")?;
+        write!(f, "{}", counted(*positions, "position"))?;
         for (name, total) in totals {
-            write!(
-                f,
-                ", {total} {}",
-                if *name == "pvs" { "PV rows" } else { name }
-            )?;
+            let noun = if *name == "pvs" {
+                "PV row"
+            } else {
+                name.trim_end_matches('s')
+            };
+            write!(f, ", {}", counted(*total, noun))?;
         }
         let verdict = match problems.len() {
             0 => "all is well".to_owned(),
-            1 => "1 problem".to_owned(),
-            count => format!("{count} problems"),
+            count => counted(count as u64, "problem"),
         };
-        writeln!(
-            f,
-            " in {blocks} blocks of {shards} shards, {seconds:.1} s: {verdict}"
-        )
+        let (blocks, shards) = (counted(*blocks, "block"), counted(*shards, "shard"));
+        writeln!(f, " in {blocks} of {shards}, {seconds:.1} s: {verdict}")
     }
 }
 

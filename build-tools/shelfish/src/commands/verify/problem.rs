@@ -57,6 +57,7 @@ impl Problem {
                     SourceErrorKind::Short { expected, found } => {
                         format!("truncated: expected {expected} bytes, found {found}")
                     }
+                    SourceErrorKind::Network(_) | SourceErrorKind::Timeout(_) => error.to_string(),
                     kind => kind.to_string(),
                 },
             ),
