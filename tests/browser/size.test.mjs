@@ -27,7 +27,7 @@ function bounded(
 const LIMITS = /** @type {const} */ ([
   ["databases and books", 121_000, [entry(), "shelfish_bg.wasm"]],
   ["endgame tables", 77_000, ["endgames.js", "shelfish_endgames_bg.wasm"]],
-  ["the analysis", 75_500, ["analysis.js", "shelfish_analysis_bg.wasm"]],
+  ["the analysis", 80_000, ["analysis.js", "shelfish_analysis_bg.wasm"]],
   [
     "the engine with its network",
     149_000,
@@ -36,9 +36,9 @@ const LIMITS = /** @type {const} */ ([
   ["a page with a database in a Worker", 1_900, ["worker.js"]],
   ["the names of openings", 34_600, ["openings.js"]],
   ["the adapter for UCI", 4_300, ["uci.js"]],
-  ["the adapter for Lichess", 3_300, ["lichess.js"]],
+  ["the adapter for Lichess", 3_900, ["lichess.js"]],
   ["the service worker", 55_000, ["shelfish-lichess-sw.js"]],
-  ["the hooks for React", 1_300, ["react.js"]],
+  ["the hooks for React", 1_700, ["react.js"]],
   ["the elements", 12_400, ["elements.js"]],
 ]);
 for (const [what, most, files] of LIMITS)

@@ -4,7 +4,7 @@ import { endingScore, probe } from "../shared/score.js";
 import { onAbort, throwIfAborted } from "../shared/abort.js";
 import { ShelfishError } from "../shared/errors.js";
 import { checked, joinMoves, type Kinds, limit } from "../shared/options.js";
-import { awaited, by, Parts } from "../shared/parts.js";
+import { awaited, by, given, Parts } from "../shared/parts.js";
 import type {
   EndgameTables,
   Ending,
@@ -65,7 +65,8 @@ export async function analyseGame(
   // What the options name by a URL is opened when it is needed, and closed at the end.
   const parts = new Parts();
   const openEnding = async () =>
-    (await parts.given<EndgameTables<Ending>>(
+    (await given<EndgameTables<Ending>>(
+      parts,
       "endgames",
       endgames,
       "probeMany",
@@ -101,7 +102,8 @@ export async function analyseGame(
       ? await give(
           review,
           async () => {
-            const open = await parts.given<EvaluationSource>(
+            const open = await given<EvaluationSource>(
+              parts,
               "database",
               database,
               "lookupMany",
@@ -134,7 +136,8 @@ export async function analyseGame(
         typeof indexedDB === "object" ? indexedDB : {};
       if (indexedDB) store = openResultStore(name, sequences);
       const openEngine = async () =>
-        (await parts.given<GameEngine>(
+        (await given<GameEngine>(
+          parts,
           "engine",
           engine,
           "analyseSequence",

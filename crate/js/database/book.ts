@@ -4,7 +4,7 @@
 import { enter, type ShelfishError } from "../shared/errors.js";
 import { checked, type Kinds, usage } from "../shared/options.js";
 import { OpenTable } from "../shared/opened.js";
-import { isUrl, Parts } from "../shared/parts.js";
+import { given, isUrl, Parts } from "../shared/parts.js";
 import type {
   BookManifest,
   EvaluationSource,
@@ -124,7 +124,8 @@ export class Book extends OpenTable<BookManifest> {
       const fens = played.moves.map((move) => move.fen);
       // A database that a URL names stays open for the next call.
       const parts = isUrl(database) ? this.#databases : new Parts();
-      const open = await parts.given(
+      const open = await given(
+        parts,
         isUrl(database) ? String(database) : "database",
         fens.length ? database : undefined,
         "lookupMany",

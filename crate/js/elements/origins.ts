@@ -4,7 +4,7 @@ import type { Database } from "../database/database.js";
 import type { Endgames } from "../endgames.js";
 import type { Engine } from "../engine/engine.js";
 import type { Evaluator } from "../engine/evaluator.js";
-import { by, isUrl, Parts } from "../shared/parts.js";
+import { by, given, isUrl, Parts } from "../shared/parts.js";
 import type { EngineOpener, Opener } from "../shared/types.js";
 
 /** Origins of evaluations. Components with equal URLs, or with the same objects, share them. */
@@ -36,7 +36,7 @@ export class OpenOrigins {
       database:
         database &&
         (async () =>
-          (await parts.given("database", database, "lookup", async (url) =>
+          (await given(parts, "database", database, "lookup", async (url) =>
             (await import("../index.js")).openDatabase(
               url,
               by("shelfish/elements"),
@@ -45,7 +45,7 @@ export class OpenOrigins {
       endgames:
         endgames &&
         (async () =>
-          (await parts.given("endgames", endgames, "probe", async (url) =>
+          (await given(parts, "endgames", endgames, "probe", async (url) =>
             (await import("../endgames.js")).openEndgames(
               url,
               by("shelfish/elements"),
@@ -54,7 +54,7 @@ export class OpenOrigins {
       engine:
         engine &&
         (async () =>
-          (await parts.given("engine", engine, "analyse", async () =>
+          (await given(parts, "engine", engine, "analyse", async () =>
             (await import("../engine.js")).openEngine(),
           ))!),
     };

@@ -16,7 +16,7 @@ import {
   SEARCH,
   usage,
 } from "../shared/options.js";
-import { awaited, by, Parts } from "../shared/parts.js";
+import { awaited, by, given, Parts } from "../shared/parts.js";
 import { openEngine } from "./engine.js";
 import type {
   CallOptions,
@@ -94,7 +94,8 @@ export class Evaluator {
     let databaseError: ShelfishError | undefined;
     try {
       const query = { minDepth, minKnodes, minPvs, signal, castling, san };
-      const database = await this.#parts.given(
+      const database = await given(
+        this.#parts,
         "database",
         this.#options.database,
         "lookup",
@@ -167,7 +168,8 @@ export class Evaluator {
     if (!endgames) return undefined;
     try {
       const open = async () =>
-        (await this.#parts.given<EndgameTables>(
+        (await given<EndgameTables>(
+          this.#parts,
           "endgames",
           endgames,
           "probeMany",
@@ -195,7 +197,8 @@ export class Evaluator {
     // An engine that starts after `close` would never end.
     this.#checkOpen();
     const { engine } = this.#options;
-    const opened = await this.#parts.given<EvaluatorEngine>(
+    const opened = await given<EvaluatorEngine>(
+      this.#parts,
       "engine",
       engine,
       "analyse",
@@ -226,9 +229,9 @@ function suffices(
 /** Opens an evaluator of at least one origin: endgame tables, a database, an engine. */
 export function openEvaluator(options: EvaluatorOptions): Evaluator {
   return enterSync(() => {
-    const given = awaited(checked("openEvaluator", options, OPEN));
-    if (given.endgames || given.database || given.engine)
-      return new Evaluator(given);
+    const origins = awaited(checked("openEvaluator", options, OPEN));
+    if (origins.endgames || origins.database || origins.engine)
+      return new Evaluator(origins);
     throw usage(
       "openEvaluator: expected a database, an engine or endgame tables",
     );

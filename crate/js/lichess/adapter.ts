@@ -5,7 +5,7 @@ import type { Database } from "../database/database.js";
 import type { Endgames } from "../endgames.js";
 import { checked, type Kinds } from "../shared/options.js";
 import type { ErrorFields } from "../shared/errors.js";
-import { awaited, by, Parts } from "../shared/parts.js";
+import { awaited, by, given, Parts } from "../shared/parts.js";
 import type { EndgameMove, LichessGame, Opener } from "../shared/types.js";
 import { bucketsOf, filterOf, Refusal } from "./filter.js";
 
@@ -113,9 +113,9 @@ function complete<G extends LichessGame>(game: G) {
 /** Creates the adapter. `load` loads the functions that open databases. */
 export function adapter(
   load: () => Promise<Openers>,
-  given: LichessOptions,
+  chosen: LichessOptions,
 ): LichessFetch {
-  const options = awaited(checked("lichessFetch", given, OPTIONS));
+  const options = awaited(checked("lichessFetch", chosen, OPTIONS));
   const { database, book, masters } = options;
   const send = options.fetch ?? globalThis.fetch;
   const parts = new Parts();
@@ -127,12 +127,13 @@ export function adapter(
   };
 
   const openDatabase = async () =>
-    (await parts.given<Database>("database", database, "lookup", async (url) =>
+    (await given<Database>(parts, "database", database, "lookup", async (url) =>
       (await load()).openDatabase(url, by("shelfish/lichess")),
     ))!;
   const openBook = async (kind: Kind) => {
     const name = kind === "masters" && masters ? "masters" : "book";
-    return (await parts.given<Book>(
+    return (await given<Book>(
+      parts,
       name,
       options[name],
       "explore",
@@ -163,7 +164,8 @@ export function adapter(
     signal: AbortSignal | undefined,
   ): Promise<Response> {
     const fen = fenOf(value, "/standard");
-    const tables = await parts.given<Endgames>(
+    const tables = await given<Endgames>(
+      parts,
       "endgames",
       options.endgames,
       "probe",

@@ -101,7 +101,8 @@ export async function connect<E>(
       return await open(
         url,
         source,
-        options,
+        // Without IndexedDB the module has no cache. It then asks no clock, which Next forbids while it prerenders.
+        "indexedDB" in globalThis ? options : { ...options, indexedDB: false },
         response,
         response && controller,
         own,

@@ -44,33 +44,9 @@ export class Parts {
     return part;
   }
 
-  /**
-   * Returns the part that an option gives. All entries take the same: a URL, an open object, a promise of either, or a function that
-   * returns one of these; `true` for the engine. `method` is what the caller needs of the object. `close` closes what a URL names, and with
-   * `isOwner` what a function returns.
-   */
-  given<T extends object>(
-    name: string,
-    given: Opener<T, string | URL | boolean>,
-    method: keyof T & string,
-    open: (url: any) => Promise<T>,
-    isOwner = true,
-  ): Promise<T | undefined> {
-    if (!given) return Promise.resolve(undefined);
-    return this.get(name, async () => {
-      const value = await (typeof given === "function" ? given() : given);
-      if (name === "engine" ? value === true : isUrl(value)) return open(value);
-      if (!value) return undefined;
-      const found = value as T;
-      if (typeof found[method] !== "function") {
-        const expected = name === "engine" ? "true" : "a URL";
-        throw usage(
-          `${name}: expected ${expected}, an open object with ${method}(), or a promise of either, found ${shown(value)}`,
-        );
-      }
-      if (typeof given !== "function" || !isOwner) this.#lent.add(found);
-      return found;
-    });
+  /** Remembers that the owner of an open object closes it. */
+  lend(object: object): void {
+    this.#lent.add(object);
   }
 
   /** Forgets a part that failed after it was opened. */
@@ -91,4 +67,34 @@ export class Parts {
         .catch(() => {});
     }
   }
+}
+
+/**
+ * Returns the part that an option gives. All entries take the same: a URL, an open object, a promise of either, or a function that
+ * returns one of these; `true` for the engine. `method` is what the caller needs of the object. `close` of the parts closes what a URL
+ * names, and with `isOwner` what a function returns.
+ */
+export async function given<T extends object>(
+  parts: Parts,
+  name: string,
+  option: Opener<T, string | URL | boolean>,
+  method: keyof T & string,
+  open: (url: any) => Promise<T>,
+  isOwner = true,
+): Promise<T | undefined> {
+  if (!option) return undefined;
+  return parts.get(name, async () => {
+    const value = await (typeof option === "function" ? option() : option);
+    if (name === "engine" ? value === true : isUrl(value)) return open(value);
+    if (!value) return undefined;
+    const found = value as T;
+    if (typeof found[method] !== "function") {
+      const expected = name === "engine" ? "true" : "a URL";
+      throw usage(
+        `${name}: expected ${expected}, an open object with ${method}(), or a promise of either, found ${shown(value)}`,
+      );
+    }
+    if (typeof option !== "function" || !isOwner) parts.lend(found);
+    return found;
+  });
 }
