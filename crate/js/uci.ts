@@ -119,10 +119,8 @@ class Session {
     const set = this.#options.set(option, value);
     if ("error" in set) return this.#report(set.error);
     if (set.name === "Hash") this.#parts.close("engine");
-    if (set.name === "EvalDatabase" || set.name === "SyzygyPath") {
+    if (set.name === "EvalDatabase" || set.name === "SyzygyPath")
       this.#parts.close("evaluator");
-      this.#parts.close("database");
-    }
     if (set.name === "Clear Hash") await (await this.#openEngine()).clear();
   }
 
@@ -145,10 +143,8 @@ class Session {
             this.#report(`SyzygyPath: ${error.message}`);
             throw error;
           });
-      const open = async () =>
-        (await import("./index.js")).openDatabase(database);
       return openEvaluator({
-        database: database ? await this.#parts.get("database", open) : null,
+        database,
         endgames: endgames ? tables : null,
       });
     });

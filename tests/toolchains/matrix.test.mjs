@@ -65,7 +65,12 @@ const BUILDS = [
         "esbuild",
         ESBUILD,
         "page",
-        [...esbuild, "--format=esm", `--loader:.wasm=${kind}`],
+        [
+          ...esbuild,
+          "--format=esm",
+          `--loader:.wasm=${kind}`,
+          "--log-level=warning",
+        ],
         imported,
       ]),
   ),

@@ -5,6 +5,8 @@ import type { Evaluated, Explored } from "../shared/types.js";
 
 /** Attributes that every element has in templates, of any framework. */
 export interface CommonAttributes {
+  /** `light`, `dark`, or the setting of the system (default). */
+  theme?: "light" | "dark" | "auto";
   id?: string | undefined;
   class?: string | undefined;
   className?: string | undefined;
@@ -38,8 +40,6 @@ export interface ShelfishEvalAttributes extends CommonAttributes {
   engine?: boolean | "";
   /** Number of lines that are shown, up to 20. Default 1. */
   lines?: number | string;
-  /** `light`, `dark`, or the setting of the system (default). */
-  theme?: "light" | "dark" | "auto";
 }
 
 /** Events of `<shelfish-eval>` by name. */
@@ -63,8 +63,6 @@ export interface ShelfishExplorerAttributes extends CommonAttributes {
   database?: string;
   /** Maximum number of moves. Default 12; 0 shows all moves. */
   moves?: number | string;
-  /** `light`, `dark`, or the setting of the system (default). */
-  theme?: "light" | "dark" | "auto";
 }
 
 /** Detail of the event `move`. */
@@ -118,8 +116,6 @@ export interface ShelfishGameAttributes extends CommonAttributes {
   ply?: number | string;
   /** The side at the bottom: `white` (default) or `black`. */
   orientation?: "white" | "black";
-  /** `light`, `dark`, or the setting of the system (default). */
-  theme?: "light" | "dark" | "auto";
 }
 
 /** Events of the element by name. */
