@@ -1,7 +1,7 @@
 //! An opened dump. Its content decides its kind and its compression.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -220,16 +220,20 @@ impl Dump {
             download,
             ..Dump::sniff(Counted { reader, read }, size, max_window_log(memory))?
         };
-        // A compressed text has its own end.
-        let is_plain = matches!(&dump.content, Content::Text(text) if matches!(text.compression, Compression::None));
-        match &dump.download {
-            Some(download)
-                if is_plain && download.lock().is_ok_and(|download| download.endless) =>
+        let is_endless = |download: &Arc<Mutex<Download>>| {
+            download.lock().is_ok_and(|download| download.endless)
+        };
+        if dump.download.as_ref().is_some_and(is_endless) {
+            // A compressed frame has its own end.
+            if matches!(&dump.content, Content::Text(text) if matches!(text.compression, Compression::None))
             {
-                Err(RemoteError::Endless.into())
+                return Err(RemoteError::Endless.into());
             }
-            _ => Ok(dump),
+            let what =
+                "the host sends no length, so that missing frames at the end are not noticed";
+            let _ = writeln!(io::stderr(), "shelfish: WARNING: {input}: {what}");
         }
+        Ok(dump)
     }
 
     fn sniff(
@@ -348,7 +352,7 @@ impl<R: Read> Read for Counted<R> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Cursor, Write};
+    use std::io::Cursor;
 
     use super::super::lines::{CHUNK, MAX_LINE, Text};
     use super::*;

@@ -185,9 +185,6 @@ impl fmt::Display for Download {
         };
         let (url, bytes) = (shown(&self.url), indicatif::HumanBytes(self.bytes));
         write!(f, "{url}: {bytes}, sha256 {} ({checksum})", self.sha256)?;
-        if self.endless {
-            f.write_str(", WARNING: the host sends no length, so a missing end is not noticed")?;
-        }
         match self.resumed {
             0 => Ok(()),
             times => write!(f, ", resumed {times} times"),
