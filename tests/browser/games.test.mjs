@@ -3,7 +3,14 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { at, open, play, says, stores } from "./support/page.mjs";
+import {
+  at,
+  open,
+  play,
+  says,
+  stores,
+  withoutEngine,
+} from "./support/page.mjs";
 import { ROOT } from "./support/paths.mjs";
 import * as shelf from "./support/shelf.mjs";
 import { useSites } from "./support/sites.mjs";
@@ -37,6 +44,10 @@ const { lichess: asked } = await useSites("index.html", {
 
 const sans = (/** @type {Page} */ page, id = "move") =>
   page.locator(`[data-testid=${id}] .san`).allTextContents();
+
+/** Returns an expression for a text. */
+const literal = (/** @type {string} */ text) =>
+  new RegExp(text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
 
 /** Waits until the main line has these moves. */
 const moves = (/** @type {Page} */ page, expected = MOVES) =>
@@ -245,6 +256,73 @@ test("the field of the first page opens pasted and typed texts, and the dialog s
   // An empty field opens the dialog.
   await at(page, "quick-submit").click();
   await at(page, "open-dialog").waitFor();
+});
+
+test("the files of the table open with their moves, and errors name the place", async (t) => {
+  const page = await shelf.page(t, { ...SITE, before: withoutEngine });
+  await at(page, "open").click();
+  await page.keyboard.press("Escape");
+  const rows = read("tests/data/pgn/cases.tsv").trim().split("\n");
+  for (const row of rows.filter((row) => !row.startsWith("#"))) {
+    const [name, outcome = ""] = row.split("\t");
+    const games = outcome.split("; ").map((game) => {
+      const [line = "", error] = game
+        .replace(/ \[.* skipped\]/, "")
+        .split("! ");
+      const words = line.split(" ").filter((word) => /[a-hO]|moves/.test(word));
+      return { words, error };
+    });
+    const shown = games.find(({ words }) => words.length > 0);
+    await at(page, "open-file").setInputFiles(
+      join(ROOT, `tests/data/pgn/${name}.pgn`),
+    );
+    const [{ error } = { error: undefined }] = games;
+    if (!shown) {
+      await says(page, "open-error", error ? literal(error) : /no moves/);
+      await page.keyboard.press("Escape");
+      await at(page, "open-dialog").waitFor({ state: "hidden" });
+      continue;
+    }
+    const count = Number(/^(\d+) moves/.exec(outcome)?.[1]);
+    if (count) await until(async () => (await sans(page)).length === count);
+    // The first game may be a position.
+    else if (name !== "two_fen_only")
+      await equals(
+        async () => [name, ...(await sans(page))],
+        [name, ...shown.words],
+      );
+    if (shown.error) await says(page, "notice", literal(shown.error));
+    await at(page, "games").selectOption({ label: "Starting position" });
+    await moves(page, []);
+  }
+});
+
+test("a text with an illegal move is corrected in the dialog, where the move is selected", async (t) => {
+  const page = await shelf.page(t, SITE);
+  const text = '\n1. d4 d5 *\n\n[White "Ann"]\n\n1. e4 e5\n2. Ke3 Nc6';
+  const selected = () =>
+    at(page, "open-text").evaluate((field) => {
+      const { value, selectionStart, selectionEnd } =
+        /** @type {HTMLTextAreaElement} */ (field);
+      return value.slice(selectionStart, selectionEnd);
+    });
+  await open(page, text);
+  await says(page, "notice", /Game 2 ends early: line 7, column 4: 2\. Ke3 is/);
+  await at(page, "notice-action").click();
+  await says(
+    page,
+    "open-error",
+    /line 7, column 4: 2\. Ke3 is not a legal move/,
+  );
+  assert.equal(await at(page, "open-text").inputValue(), text);
+  assert.equal(await selected(), "Ke3");
+  await page.keyboard.type("Ke2");
+  await at(page, "open-submit").click();
+  await says(page, "notice", /2 games opened/);
+  // Without a move before the error, the dialog stays open.
+  await open(page, "1. Kd4 d5");
+  await says(page, "open-error", /column 4: 1\. Kd4/);
+  assert.equal(await selected(), "Kd4");
 });
 
 test("the list of games is searched, walked through and cleared by keyboard, and contains each game once", async (t) => {

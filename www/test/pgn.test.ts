@@ -84,6 +84,12 @@ describe("pasted text", () => {
     expect(await errorOf(text)).toMatch(message);
   });
 
+  it("ignores a mate in 0", async () => {
+    const { games } = await read("1. e4 {[%eval #0]} e5 {[%eval #2]} *");
+    const given = games[0]!.mainline().map(({ notes }) => notes.given);
+    expect(given).toEqual([undefined, undefined, { mate: 2 }]);
+  });
+
   it("keeps the moves before an illegal move, and names the place", async () => {
     const { games, remark } = await read("1. e4 e5\n2. Ke3 Nc6");
     expect(games[0]!.mainline()).toHaveLength(3);

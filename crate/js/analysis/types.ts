@@ -271,8 +271,9 @@ export interface PgnGame {
   isCheck: boolean;
   /** Whether the last position is a stalemate. */
   isStalemate: boolean;
-  /** The error that ends the main line, with its line. */
+  /** The error that ends the main line, with its line and column, and its offset in `text`. */
   error: string | null;
+  errorAt: number | null;
   /** Numbers of lines that are no tags, words that are no moves, and variations that end at an illegal move. */
   skipped: [tags: number, words: number, variations: number];
 }

@@ -38,6 +38,7 @@ import {
   reportInputError,
 } from "../loading/loading";
 import { bindOpen } from "../games/open-controls";
+import type { Open } from "../games/open-dialog";
 import { nameOpenings } from "../moves/openings";
 import { Players } from "../board/players";
 import { State } from "../state/state";
@@ -139,8 +140,8 @@ state.on(({ known, status, tree }) => {
     whenIdle(() => void loadPanels().catch(() => {}));
 });
 
-const openInput = async (input: string | File) =>
-  (await loadGameParts()).session.open(input);
+const openInput: Open = async (input, correct) =>
+  (await loadGameParts()).session.open(input, correct);
 const open = bindOpen(openInput, notice);
 bindTheme();
 const selectPanel = bindPanelTabs(settings.panel, (id) => {
@@ -231,7 +232,7 @@ const setUp = onDemand(async () =>
   (await loadPart(import("../board/editor-dialog"))).showEditor(
     state.node.fen,
     board.orientation,
-    (fen) => void reportInputError(() => openInput(fen), notice),
+    (fen) => void reportInputError(() => openInput(fen, () => {}), notice),
   ),
 );
 const toggleEvaluations = () => {

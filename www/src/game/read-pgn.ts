@@ -25,6 +25,8 @@ export interface Opened<T = Game> {
   games: T[];
   refused: Refused[];
   remark?: string;
+  /** The first error that has a place. */
+  error?: InputError | undefined;
 }
 
 /** A game of a large text, for the list of games. */
@@ -53,8 +55,8 @@ const SLICE = 10;
 /** Reads a FEN or a PGN with one or more games. Throws an `InputError` if nothing can be opened. */
 export async function read(text: string): Promise<Opened> {
   const trimmed = cleaned(text);
-  if (looksLikeFen(trimmed))
-    return { games: [new Game(positionOf(trimmed))], refused: [] };
+  if (looksLikeFen(trimmed.trim()))
+    return { games: [new Game(positionOf(trimmed.trim()))], refused: [] };
   const tally = new Tally<Game>();
   for (const pgn of (await analysis()).readGames(trimmed, CASTLING))
     tally.take(pgn, () => gameOf(pgn));
@@ -175,7 +177,8 @@ function addComments(notes: Notes, comments: readonly string[]): void {
     if (shapes.length > 0) notes.shapes = [...(notes.shapes ?? []), ...shapes];
     if (clock !== undefined) notes.clock = clock;
     if (emt !== undefined) notes.elapsed = emt;
-    if (evaluation)
+    // A game that is over needs no evaluation.
+    if (evaluation && !(isMate(evaluation) && evaluation.mate === 0))
       notes.given = {
         ...(isMate(evaluation)
           ? { mate: evaluation.mate }
@@ -195,12 +198,15 @@ class Tally<T extends { id?: string }> {
   readonly #numbers = new Map<string, number>();
   readonly #refused: Refused[] = [];
   readonly #errors: string[] = [];
+  #error: InputError | undefined;
   #total = 0;
   #cuts = 0;
 
   take(pgn: PgnGame, open: () => T): void {
     this.#total++;
     if (this.games.length + this.#refused.length >= MAX_GAMES) return;
+    if (pgn.error !== null)
+      this.#error ??= new InputError(pgn.error, [pgn.text, pgn.errorAt ?? 0]);
     try {
       if (pgn.moves.length === 0 && (pgn.error !== null || !pgn.fen))
         throw new InputError(pgn.error ?? "The game has no moves.");
@@ -231,6 +237,7 @@ class Tally<T extends { id?: string }> {
         this.#refused.length > 1
           ? `None of the ${this.#refused.length} games can be opened. The first game: ${first.reason}`
           : first.reason,
+        this.#error?.place,
       );
     }
     const remarks = this.#errors.slice(0, MAX_ERRORS);
@@ -247,6 +254,7 @@ class Tally<T extends { id?: string }> {
     return {
       games: this.games,
       refused: this.#refused,
+      error: this.#error,
       ...(remarks.length > 0 ? { remark: remarks.join(" ") } : {}),
     };
   }
@@ -257,10 +265,10 @@ function cleaned(text: string): string {
     throw new InputError(
       `This text is too long: at most ${MAX_LENGTH / 1_000_000} million characters can be read at once.`,
     );
-  const trimmed = text.replace(/^\uFEFF/, "").trim();
+  const trimmed = text.replace(/^\uFEFF/, "").trimEnd();
   if (trimmed === "")
     throw new InputError("Nothing to open: paste a FEN or a PGN.");
-  if (!looksLikeFen(trimmed) && !SIGN_OF_PGN.test(trimmed))
+  if (!looksLikeFen(trimmed.trim()) && !SIGN_OF_PGN.test(trimmed))
     throw new InputError(NEITHER);
   return trimmed;
 }

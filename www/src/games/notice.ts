@@ -62,8 +62,8 @@ export function notice(
 }
 
 export interface Page {
-  /** Shows a message and the games that could not be opened; an empty message hides the line. */
-  notice(message: string, refused?: readonly Refused[]): void;
+  /** Shows a message, the games that could not be opened, and a button; an empty message hides the line. */
+  notice(message: string, refused?: readonly Refused[], action?: Action): void;
   /** Turns the board so that this side is at the bottom. */
   turn(side: "white" | "black"): void;
 }

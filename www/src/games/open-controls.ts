@@ -2,11 +2,11 @@
 import { byId, isField } from "../shell/dom";
 import type { InputError } from "../text/words";
 import { loadOnce, loadPart } from "../loading/loading";
-import type { OpenDialog } from "./open-dialog";
+import type { Open, OpenDialog } from "./open-dialog";
 
 /** Binds the controls and returns the function that shows the dialog. `showMessage` reports errors if the dialog cannot be loaded. */
 export function bindOpen(
-  open: (input: string | File) => Promise<void>,
+  open: Open,
   showMessage: (error: string) => void,
 ): () => void {
   const dialog = loadOnce(async () =>

@@ -9,10 +9,17 @@ export interface OpenDialog {
   attempt(input: string | File): Promise<void>;
 }
 
-/** Creates the dialog. `open` opens the input; if it throws an `InputError`, the dialog stays open and shows the message. */
-export function openDialog(
-  open: (input: string | File) => Promise<void>,
-): OpenDialog {
+/** Opens an input. `correct` shows the input again, with an error in it. */
+export type Open = (
+  input: string | File,
+  correct: (error: InputError) => void,
+) => Promise<void>;
+
+/** Maximum length of a text that the field shows. */
+const MAX_SHOWN = 100_000;
+
+/** Creates the dialog. `open` opens the input; if it throws an `InputError`, the dialog stays open, shows the message and selects its place. */
+export function openDialog(open: Open): OpenDialog {
   const text = make("textarea", {
     rows: 8,
     spellcheck: false,
@@ -67,7 +74,12 @@ export function openDialog(
 
   const complain = (error?: InputError) => {
     showFieldError(text, errorText, error?.message ?? "");
-    if (error) text.focus();
+    if (!error) return;
+    const [part, at] = error.place ?? ["", 0];
+    const from = part ? text.value.indexOf(part) + at : -1;
+    const word = /^\S*/.exec(text.value.slice(from))?.[0] ?? "";
+    if (from >= at) text.setSelectionRange(from, from + word.length);
+    text.focus();
   };
   const ask = () => {
     complain();
@@ -75,25 +87,28 @@ export function openDialog(
     text.focus();
     text.select();
   };
-  // A long text is not shown in the field.
+  const show = async (input: string | File, error: InputError) => {
+    const size = typeof input === "string" ? input.length : input.size;
+    const shown = size < MAX_SHOWN ? input : "";
+    text.value = typeof shown === "string" ? shown : await shown.text();
+    if (error.place && !text.value.includes(error.place[0])) text.value = "";
+    ask();
+    complain(error);
+  };
   const attempt = async (input: string | File) => {
     const mine = ++attempts;
     complain();
     form.setAttribute("aria-busy", "true");
     try {
-      await open(input);
+      await open(input, (error) => void show(input, error));
       if (mine !== attempts) return;
       closeDone(dialog);
       text.value = "";
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
       if (mine !== attempts) return;
-      if (!dialog.open) {
-        text.value =
-          typeof input === "string" && input.length < 100_000 ? input : "";
-        ask();
-      }
-      complain(error);
+      if (dialog.open && input === text.value) complain(error);
+      else await show(input, error);
     } finally {
       if (mine === attempts) form.removeAttribute("aria-busy");
     }

@@ -34,16 +34,19 @@ const MAX_ADDRESS = 500;
 export async function openInput(
   target: Target,
   input: string | File,
+  correct: (error: InputError) => void,
   signal: AbortSignal,
 ): Promise<void> {
+  const openAll = (file: string | Uint8Array) =>
+    openGames(target, file, correct, signal);
   const file = typeof input === "string" ? input : await contents(input);
   signal.throwIfAborted();
-  if (file.length > MAX_ADDRESS) return openGames(target, file, signal);
+  if (file.length > MAX_ADDRESS) return openAll(file);
   const text = typeof file === "string" ? file : new TextDecoder().decode(file);
   const player = playerAddress(text);
   const study = studyPath(text);
   if (player) return target.showPlayer(player);
-  if (study) return openGames(target, await fetchStudy(study, signal), signal);
+  if (study) return openAll(await fetchStudy(study, signal));
   const name = playerName(text);
   const address = siteAddress(text);
   if (address?.kind === "lichess") {
@@ -58,7 +61,7 @@ export async function openInput(
   } else if (address || looksLikeFen(text.trim()))
     target.pick(new Game(positionOf(address ? address.fen : text.trim())));
   else if (name) await target.showPlayer(name);
-  else await openGames(target, file, signal);
+  else await openAll(file);
 }
 
 /** Opens a game of a player, whose side is at the bottom. Throws an `InputError` if the game cannot be read. */
@@ -89,6 +92,7 @@ function show(
 async function openGames(
   target: Target,
   file: string | Uint8Array,
+  correct: (error: InputError) => void,
   signal: AbortSignal,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -108,7 +112,7 @@ async function openGames(
       );
     };
     const run = async () => {
-      const { games, refused, remark } = await survey(
+      const { games, refused, remark, error } = await survey(
         file,
         signal,
         show,
@@ -123,6 +127,10 @@ async function openGames(
       target.page.notice(
         [count, remark, target.library.remark].filter(Boolean).join(" "),
         refused,
+        error && {
+          label: "Correct the text",
+          does: () => correct(error),
+        },
       );
     };
     run().catch((error: unknown) => {

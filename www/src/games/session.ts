@@ -81,12 +81,15 @@ export class Session {
     writeAddress(formatLink(game, node));
   }
 
-  /** Opens a pasted text, an address or a file. Throws an `InputError` if nothing can be opened. */
-  async open(input: string | File): Promise<void> {
+  /** Opens a pasted text, an address or a file. Throws an `InputError` if nothing can be opened. `correct` shows the input and an error in it. */
+  async open(
+    input: string | File,
+    correct: (error: InputError) => void,
+  ): Promise<void> {
     const signal = this.#opening.begin();
     try {
       const { openInput } = await loadPart(import("./open-input"));
-      await openInput(this, input, signal);
+      await openInput(this, input, correct, signal);
     } catch (error) {
       // If aborted, something else is on the board.
       if (!signal.aborted) throw error;

@@ -48,8 +48,16 @@ export const capitalised = (text: string): string =>
 const decimals = (value: number): string =>
   value < 99.95 ? value.toFixed(1) : Math.round(value).toString();
 
-/** The input contains no position or game that can be shown. The message explains why. */
-export class InputError extends Error {}
+/** The input contains no position or game that can be shown, or a game ends early. The message explains why. */
+export class InputError extends Error {
+  /** `place` is a part of the input and an offset in it. */
+  constructor(
+    message: string,
+    readonly place?: readonly [text: string, at: number],
+  ) {
+    super(message);
+  }
+}
 
 /** Returns the message of a thrown value. */
 export const messageOf = (error: unknown): string =>

@@ -170,7 +170,7 @@ fn only_moves_of_the_player_are_learned_with_castling_and_promotion() {
 #[test]
 fn games_without_a_result_or_with_an_error_are_learned_up_to_that_point() {
     let fixture = Fixture::new();
-    let pgn = "1. e4 e5 *\n\n1. e4 c5 1-0\n\n[Result \"0-1\"]\n\n1. e4 Ke4 0-1\n\n[Variant \"Atomic\"]\n\n1. e4 e5 1-0\n\n[Event \"empty\"]\n\n1-0\n";
+    let pgn = "1. e4 e5 *\n\n1. e4 c5 good 1-0\n\n[Result \"0-1\"]\n\n1. e4 Ke4 0-1\n\n[Variant \"Atomic\"]\n\n1. e4 e5 1-0\n\n[Event \"empty\"]\n\n1-0\n";
     let (book, pgn) = (fixture.path("b.sqlite"), fixture.file("odd.pgn", pgn));
     let run = learn(&book, &pgn, &[]);
     assert!(run.err.contains("line 7"), "{}", run.err);
@@ -181,6 +181,7 @@ fn games_without_a_result_or_with_an_error_are_learned_up_to_that_point() {
         ("without_result", 1),
         ("errors", 1),
         ("unusable", 2),
+        ("skipped", 1),
     ];
     assert!(
         expected.iter().all(|(name, n)| report[*name] == *n),

@@ -11,7 +11,7 @@ use shakmaty::fen::Epd;
 use shakmaty::san::SanPlus;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Move, Position};
-use shelfish_analysis::pgn::{self, GameText, GameTexts, Line, Note, PgnGame, Skipped};
+use shelfish_analysis::pgn::{self, GameText, GameTexts, Line, Note, PgnError, PgnGame, Skipped};
 use shelfish_analysis::{
     DEFAULT_NODES, Game, GameError, KnownEval, Origin, ReportError, Review, Score, uci,
 };
@@ -230,6 +230,7 @@ struct Read {
     is_check: bool,
     is_stalemate: bool,
     error: Option<String>,
+    error_at: Option<usize>,
     skipped: [u32; 3],
 }
 
@@ -355,7 +356,6 @@ fn read_game(
     Read {
         number,
         line,
-        text,
         fen,
         moves: game.game.moves().iter().map(uci).collect(),
         is_check: start.is_check(),
@@ -365,10 +365,27 @@ fn read_game(
         comments: comments(&game.line.notes),
         tree: nodes(&game.line, &mut start, Vec::new(), castling),
         result: game.result,
+        error_at: game.error.as_ref().map(|error| offset(&text, line, error)),
         error: game.error.map(|error| error.to_string()),
         tags: game.tags,
         skipped: [tags, words, variations],
+        text,
     }
+}
+
+/// Returns the offset of an error in a text, in units of UTF-16, as JavaScript counts them.
+fn offset(text: &str, first: u64, error: &PgnError) -> usize {
+    let units = |text: &str| text.encode_utf16().count();
+    let mut lines = text.split_inclusive('\n');
+    let before: usize = (first..error.line)
+        .filter_map(|_| lines.next().map(units))
+        .sum();
+    let line = lines.next().unwrap_or_default().chars();
+    before
+        + line
+            .take(error.column as usize - 1)
+            .map(char::len_utf16)
+            .sum::<usize>()
 }
 
 /// Returns the moves of a line from a position, up to the first that is not legal. The first move has comments before it.

@@ -76,6 +76,8 @@ struct Summary {
     unusable: u64,
     /// Number of games with an error.
     errors: u64,
+    /// Number of games of which lines that are no tags or words that are no moves were skipped.
+    skipped: u64,
     /// Number of learned games without a result that were unknown for both sides.
     without_result: u64,
     /// Number of moves learned.
@@ -109,6 +111,7 @@ impl fmt::Display for Summary {
                 ("games that cannot be used", self.unusable),
                 ("games with an error, learned up to there", self.errors),
                 ("games without a result", self.without_result),
+                ("games with skipped words or broken tags", self.skipped),
             ],
         )?;
         let Holds {
@@ -163,6 +166,7 @@ pub fn learn(args: LearnArgs) -> Outcome {
                 }
             }
             summary.read += 1;
+            summary.skipped += u64::from(game.skipped.tags + game.skipped.words > 0);
             match to_learn(&game, &args, &mut summary) {
                 Some(game) => waiting.push(game),
                 None => continue,
