@@ -369,7 +369,7 @@ fn errors_in_games_are_counted_and_the_moves_before_are_used() {
         .collect();
     assert_eq!(
         rows.iter().map(|row| row[1]).collect::<Vec<_>>(),
-        ["13", "27", "32", "37"],
+        ["13", "25", "30", "37"],
         "{rows:?}"
     );
 }
