@@ -7,6 +7,7 @@ use std::sync::Arc;
 use shelfish::eval::PositionEval;
 use shelfish_cli::commands::engine::{command::Command, options::Options};
 use shelfish_cli::evaluations::record::{self, Record, parse_rows};
+use shelfish_cli::input::MEMORY;
 use shelfish_cli::input::lines::Text;
 use shelfish_cli::input::parquet::Table;
 
@@ -73,7 +74,7 @@ pub fn parquet(bytes: &[u8]) {
     file.write_all(bytes)
         .and_then(|()| file.rewind())
         .expect("a file is written");
-    let Ok(table) = Table::open(file, Arc::default()) else {
+    let Ok(table) = Table::open(file, Arc::default(), MEMORY) else {
         return;
     };
     for chunk in table.chunks().take(MOST_CHUNKS) {
