@@ -3,7 +3,7 @@
 
 import { Calls } from "./abort.js";
 import { asError, enter, enterSync, failed, ShelfishError } from "./errors.js";
-import { checked, fenList, fenText, type Kinds } from "./options.js";
+import { checked, fenList, type Kinds } from "./options.js";
 import type { CallOptions, Stats } from "./types.js";
 
 /** An open database, book or set of endgame tables. */
@@ -39,8 +39,7 @@ export abstract class Opened<S> {
     kinds: Kinds<O>,
   ): Promise<any> {
     return enter(async () => {
-      const list = [fenText(call, fen)];
-      const [answer] = await this.#answers(call, list, options, kinds);
+      const [answer] = await this.lookUpMany(call, [fen], options, kinds);
       if (answer instanceof ShelfishError) throw answer;
       return answer;
     });
@@ -52,27 +51,18 @@ export abstract class Opened<S> {
     fens: Iterable<string>,
     options: O | null | undefined,
     kinds: Kinds<O>,
-    hasAnswers?: boolean,
-  ): Promise<any[]> {
-    return enter(() =>
-      this.#answers(call, fenList(call, fens), options, kinds, hasAnswers),
-    );
-  }
-
-  async #answers<O extends CallOptions>(
-    call: string,
-    fens: string[],
-    options: O | null | undefined,
-    kinds: Kinds<O>,
     hasAnswers = true,
   ): Promise<any[]> {
-    const answers: unknown[] = await this.run(
-      call,
-      options,
-      kinds,
-      (rest, signal) => this.reader.lookup(fens, rest, signal, hasAnswers),
-    );
-    return answers.map(asError);
+    return enter(async () => {
+      const list = fenList(call, fens);
+      const answers: unknown[] = await this.run(
+        call,
+        options,
+        kinds,
+        (rest, signal) => this.reader.lookup(list, rest, signal, hasAnswers),
+      );
+      return answers.map(asError);
+    });
   }
 
   /** Clears the caches in memory and in IndexedDB. Keeps other databases in the same cache. */
