@@ -387,13 +387,15 @@ const scope = globalThis as unknown as {
   postMessage(line: string): void;
   onmessage: ((event: { data: unknown }) => void) | null;
   close(): void;
-  location?: { search: string };
+  location?: { search: string; hash: string };
 };
 
 const session = new Session((line) => scope.postMessage(line));
 
 // `?database=URL&endgames=URL` of the script set the options.
-const parameters = new URLSearchParams(scope.location?.search);
+// A fragment is the pin of the last URL.
+const { search = "", hash = "" } = scope.location ?? {};
+const parameters = new URLSearchParams(search + encodeURIComponent(hash));
 for (const [parameter, option] of [
   ["database", "EvalDatabase"],
   ["endgames", "SyzygyPath"],

@@ -11,6 +11,7 @@ import {
   ShelfishError,
 } from "./shared/errors.js";
 import { TIMEOUT } from "./shared/load.js";
+import { isUrl, urlText } from "./shared/options.js";
 import type { Manifest, OpenOptions, Stats } from "./shared/types.js";
 
 export {
@@ -119,6 +120,11 @@ async function connected(
   database: string | URL,
   { onRequest, headers, wasm, ...rest }: Omit<OpenOptions, "fetch">,
 ): Promise<RemoteDatabase> {
+  // A custom source is posted unchanged, which fails.
+  const subject =
+    isUrl(database) || !database || typeof database !== "object"
+      ? absolute(urlText("connect", database))
+      : database;
   const own = typeof worker === "function" ? worker() : undefined;
   const host = own ?? (worker as Port);
   const { port1: port, port2 } = new MessageChannel();
@@ -196,22 +202,14 @@ async function connected(
   host.postMessage(HELLO, [port2]);
   try {
     const given = await wasm;
-    const isUrl = typeof given === "string" || given instanceof URL;
-    // A custom source is posted unchanged, which fails.
-    await ask(
-      "open",
-      typeof database === "string" || database instanceof URL
-        ? absolute(database)
-        : database,
-      {
-        ...rest,
-        ...{
-          wasm: isUrl ? absolute(given) : given,
-          headers: headers && [...new Headers(headers)],
-          onRequest: !!onRequest,
-        },
+    await ask("open", subject, {
+      ...rest,
+      ...{
+        wasm: isUrl(given) ? absolute(given) : given,
+        headers: headers && [...new Headers(headers)],
+        onRequest: !!onRequest,
       },
-    );
+    });
   } catch (error) {
     close();
     throw error;

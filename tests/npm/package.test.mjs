@@ -275,7 +275,7 @@ test("an error names the wrong argument", async (t) => {
   ];
   for (const [call, message] of cases)
     assert.match((await rejects(call(), "usage")).message, message);
-  for (const url of ["data:application/json,{}", "mailto:a@b", "", null])
+  for (const url of ["data:application/json,{}", "mailto:a@b"])
     await rejects(open({}, url), "network");
   assert.ok(await lookup(null), "null options are accepted");
 });

@@ -260,8 +260,10 @@ test("workerd", slow, async () => {
       modulesRules: [{ type: "ESModule", include: ["**/*.js"] }, { type: "CompiledWasm", include: ["**/*.wasm"] }],
     });
     const url = database ? "?db=" + encodeURIComponent(database) : "";
-    const answer = await worker.dispatchFetch("http://worker/" + url);
-    console.log(await answer.text());
+    const ask = async (method) => (await worker.dispatchFetch("http://worker/" + url, { method })).text();
+    await ask("HEAD");
+    // The requests share an open database, but none waits for the request of another.
+    console.log(...new Set(await Promise.all(["GET", "GET", "GET"].map(ask))));
     await worker.dispose();`,
   );
   // Wrangler does the same.
@@ -305,10 +307,14 @@ for (const [name, version, ...words] of /** @type {const} */ ([
     right(await run(directory, name, engine), MATE);
   });
 
-test("Vitest", slow, async () => {
-  const packages = { vitest: "4.1.0", vite: "8.3.8" };
-  const env = { DATABASE: site.database };
-  await run(project("vitest", packages, "vitest"), "vitest", ["run"], { env });
+test("Vitest, also with jsdom", slow, async () => {
+  const packages = { vitest: "4.1.0", vite: "8.3.8", jsdom: "26.1.0" };
+  const directory = project("vitest", packages, "vitest");
+  for (const database of [site.database, DATABASE])
+    for (const words of [[], ["--environment=jsdom"]])
+      await run(directory, "vitest", ["run", ...words], {
+        env: { DATABASE: database },
+      });
 });
 
 test("Jest, ES modules", slow, async () => {

@@ -1,5 +1,6 @@
 // Evaluations as numbers and text, for the module.
 
+import { isError } from "../shared/errors.js";
 import { joinMoves, usage } from "../shared/options.js";
 import type { Pv } from "../shared/types.js";
 import type { KnownEval } from "./types.js";
@@ -20,8 +21,7 @@ export function encode(
     throw usage(`evaluations: expected a list, found ${typeof evaluations}`);
   const numbers = new Float64Array(NUMBERS * evaluations.length).fill(NaN);
   const lines = evaluations.map((entry: unknown, n) => {
-    if (entry === null || entry === undefined || entry instanceof Error)
-      return "";
+    if (entry === null || entry === undefined || isError(entry)) return "";
     const { depth, knodes, pvs, from, isUnscaled } = entry as KnownEval;
     const [{ cp, mate, uci: line } = {}, second] = (pvs ?? []) as Partial<Pv>[];
     const score = cp ?? mate;

@@ -2,7 +2,7 @@
 
 import { endingScore, probe } from "../shared/score.js";
 import { onAbort, throwIfAborted } from "../shared/abort.js";
-import { ShelfishError } from "../shared/errors.js";
+import { isError, ShelfishError } from "../shared/errors.js";
 import { checked, joinMoves, type Kinds, limit } from "../shared/options.js";
 import { awaited, by, given, Parts } from "../shared/parts.js";
 import type {
@@ -169,7 +169,7 @@ export async function analyseGame(
 
 /** Converts the result of endgame tables, which may be another reader's. Returns `null` without a result. */
 function endgameEval(answer: Ending | Error | undefined): KnownEval | null {
-  if (!answer || answer instanceof Error) return null;
+  if (!answer || isError(answer)) return null;
   const uci = answer.moves.slice(0, 1).map(({ uci }) => uci);
   return { from: "endgames", pvs: [{ cp: endingScore(answer).cp, uci }] };
 }
@@ -187,7 +187,7 @@ async function give<Answer>(
     // The end of the game and a missing table are no failures.
     return answers.find(
       (answer): answer is Error =>
-        answer instanceof Error &&
+        isError(answer) &&
         !/^(castling|over|pieces|table)$/.test((answer as ShelfishError).code),
     );
   } catch (error) {

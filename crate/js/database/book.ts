@@ -1,10 +1,10 @@
 // Books: the moves that games played from positions, and their results. Adds the evaluations of a database to the moves.
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import { enter, type ShelfishError } from "../shared/errors.js";
-import { checked, type Kinds, usage } from "../shared/options.js";
+import { enter, isError, type ShelfishError } from "../shared/errors.js";
+import { checked, isUrl, type Kinds, usage } from "../shared/options.js";
 import { OpenTable } from "../shared/opened.js";
-import { given, isUrl, Parts } from "../shared/parts.js";
+import { given, Parts } from "../shared/parts.js";
 import type {
   BookManifest,
   EvaluationSource,
@@ -205,7 +205,7 @@ function toLichess(
 function evaluationOf(
   answer: PositionEval | Error | null | undefined,
 ): Partial<ExploredMove> {
-  if (answer instanceof Error) {
+  if (isError(answer)) {
     const error = answer as ShelfishError;
     return error.code === "over" ? {} : { error };
   }

@@ -1,5 +1,6 @@
 // The base of the elements: a shadow root with a style, and a lookup when an element is visible and when an attribute changes.
 
+import { urlText } from "../shared/options.js";
 import { make } from "./dom.js";
 import { COMMON_STYLE } from "./style.js";
 
@@ -133,7 +134,8 @@ export abstract class LookupElement<Events = unknown> extends Base {
   /** Returns the URL of an attribute, relative to the page; `undefined` without the attribute. */
   protected url(name: string): string | undefined {
     const value = this.getAttribute(name);
-    return value === null ? undefined : new URL(value, this.baseURI).href;
+    if (value === null) return undefined;
+    return new URL(urlText(`attribute ${name}`, value), this.baseURI).href;
   }
 
   /** Makes the content. Returns the parent of the messages. */

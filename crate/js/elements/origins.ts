@@ -4,7 +4,8 @@ import type { Database } from "../database/database.js";
 import type { Endgames } from "../endgames.js";
 import type { Engine } from "../engine/engine.js";
 import type { Evaluator } from "../engine/evaluator.js";
-import { by, given, isUrl, Parts } from "../shared/parts.js";
+import { isUrl } from "../shared/options.js";
+import { by, given, Parts } from "../shared/parts.js";
 import type { EngineOpener, Opener } from "../shared/types.js";
 
 /** Origins of evaluations. Components with equal URLs, or with the same objects, share them. */

@@ -8,6 +8,7 @@ import type {
   ShelfishGameAttributes,
   ShelfishGameEventMap,
 } from "../elements/types.js";
+import { isError } from "../shared/errors.js";
 import { boundedText } from "../shared/bounded-text.js";
 import { emptyLine, type Line, lineOf } from "./line.js";
 import { STYLE } from "./style.js";
@@ -37,11 +38,11 @@ async function lookupScores(
 ): Promise<(FoundEval | null | undefined)[]> {
   const database = await openShared("openDatabase", url);
   const answers = await database.lookupMany(fens, { signal });
-  const failed = answers.filter((answer) => answer instanceof Error);
+  const failed = answers.filter((answer) => isError(answer));
   const failure = failed.find(({ code }) => code !== "over");
   if (failure && failed.length === answers.length) throw failure;
   return answers.map((answer) => {
-    return answer instanceof Error ? undefined : answer;
+    return isError(answer) ? undefined : answer;
   });
 }
 

@@ -3,7 +3,13 @@
 import type { Book } from "../database/book.js";
 import type { Database } from "../database/database.js";
 import type { Endgames } from "../endgames.js";
-import { checked, type Kinds } from "../shared/options.js";
+import {
+  checked,
+  isUrl,
+  type Kinds,
+  urlText,
+  usage,
+} from "../shared/options.js";
 import type { ErrorFields } from "../shared/errors.js";
 import { awaited, by, given, Parts } from "../shared/parts.js";
 import type { EndgameMove, LichessGame, Opener } from "../shared/types.js";
@@ -116,14 +122,21 @@ export function adapter(
   chosen: LichessOptions,
 ): LichessFetch {
   const options = awaited(checked("lichessFetch", chosen, OPTIONS));
-  const { database, book, masters } = options;
+  const { database, book, masters, endgames } = options;
+  const origins = { database, book, masters, endgames };
+  for (const [name, url] of Object.entries(origins))
+    if (isUrl(url)) urlText(`lichessFetch: ${name}`, url);
+  if (!Object.values(origins).some(Boolean))
+    throw usage(
+      "lichessFetch: expected database, book, masters or endgames, found none; is a variable not set?",
+    );
   const send = options.fetch ?? globalThis.fetch;
   const parts = new Parts();
   const sources = {
     "cloud-eval": database,
     masters: masters ?? book,
     lichess: book,
-    standard: options.endgames,
+    standard: endgames,
   };
 
   const openDatabase = async () =>

@@ -3,7 +3,14 @@
 import { Calls, onAbort } from "./abort.js";
 import { ShelfishError } from "./errors.js";
 import { type Module, platform, ready } from "./load.js";
-import { checked, type Kinds } from "./options.js";
+import {
+  checked,
+  type Kinds,
+  noPin,
+  splitPin,
+  urlText,
+  usage,
+} from "./options.js";
 import { entryOf } from "./parts.js";
 import type { OpenOptions, Source } from "./types.js";
 
@@ -30,21 +37,23 @@ const OPTIONS: Kinds<OpenOptions> = {
   signal: "signal",
 };
 
-/** Returns the URL of the manifest of a database. */
-function manifestUrl(database: string | URL, manifest: string): string {
+/** Returns the URL of the manifest of a database, with the query. */
+function manifestUrl(call: string, database: string, manifest: string): string {
+  if (database.includes("#")) throw noPin(call, database);
   // Relative to the page or Worker. In Node there is no base.
   const base = globalThis.document?.baseURI ?? globalThis.location?.href;
   let url: URL | undefined;
   try {
     url = new URL(database, base);
-    if (url.pathname.endsWith("/")) url = new URL(manifest, url);
+    if (url.pathname.endsWith("/")) url.pathname += manifest;
     new URL(".", url);
     return url.href;
   } catch (cause) {
     const reason = url
       ? "a URL that cannot have files next to it"
       : "not an absolute URL";
-    const text = String(database);
+    // A query may be a signature.
+    const text = database.replace(/\?.+/s, "?…");
     throw new ShelfishError(
       {
         code: "network",
@@ -64,20 +73,24 @@ export async function connect<E>(
   database: string | URL | Source,
   given?: OpenOptions,
 ): Promise<E> {
-  const options = checked(call, given, OPTIONS);
-  const { wasm, signal, headers, indexedDB, timeout } = options;
+  const { ...options } = checked(call, given, OPTIONS);
+  const { wasm, signal, headers, indexedDB, timeout, integrity } = options;
   const { manifest = "manifest.json" } = module;
   const send = options.fetch ?? globalThis.fetch;
   if (typeof indexedDB === "object")
     checked(call, indexedDB, { name: "text", bytes: "least0" }, "indexedDB.");
   const isObject =
     typeof database === "object" && database !== null && "range" in database;
+  const [address = "", pin] = isObject ? [] : splitPin(urlText(call, database));
   const source = isObject
     ? (database as Source)
-    : platform.source?.(database as string | URL, manifest);
-  const url = source
-    ? source.url
-    : manifestUrl(database as string | URL, manifest);
+    : platform.source?.(call, address, manifest);
+  const url = source ? source.url : manifestUrl(call, address, manifest);
+  if ((pin ?? integrity) && module.manifest)
+    throw usage(`${call}: endgame tables have no manifest with a hash`);
+  if (pin && !(integrity ?? pin).split(/\s+/).includes(pin))
+    throw usage("integrity: expected the hash after the URL");
+  options.integrity = pin ?? integrity;
   return new Calls().run("opening", signal, async (own) => {
     const controller = new AbortController();
     onAbort(own, () => controller.abort());

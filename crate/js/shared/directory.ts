@@ -1,20 +1,27 @@
 // Databases in folders, for Node, Deno and Bun.
 
+import { existsSync } from "node:fs";
 import { open, readFile, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { type ErrorCode, ShelfishError } from "./errors.js";
+import { noPin } from "./options.js";
 import type { Source } from "./types.js";
 
 /** Returns the source of a database if it is named by a path or a `file:` URL. */
 export function namedDirectory(
-  database: string | URL,
+  call: string,
+  text: string,
   manifest: string,
 ): Source | undefined {
-  const text = String(database);
   // A scheme of one letter is a drive of Windows.
   if (/^(?!file:)[a-z][a-z\d+.-]+:/i.test(text)) return undefined;
-  const path = /^file:/i.test(text) ? fileURLToPath(text) : text;
+  const isFile = /^file:/i.test(text);
+  // The names of folders may contain the character.
+  const [, before] = /^(.*)#/s.exec(text) ?? [];
+  if (before && (isFile || (existsSync(before) && !existsSync(text))))
+    throw noPin(call, text);
+  const path = isFile ? fileURLToPath(text) : text;
   return directory(basename(path) === manifest ? dirname(path) : path);
 }
 

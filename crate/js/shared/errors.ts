@@ -133,11 +133,19 @@ export const failed = (
   cause?: unknown,
 ): ShelfishError => new ShelfishError({ code, message }, cause);
 
+/** Returns the name of a value's class. In another realm (a frame, jsdom, `vm` of Node) classes differ, but not their names. */
+export const tagOf = (value: unknown): string =>
+  Object.prototype.toString.call(value).slice(8, -1);
+
+/** Whether a value is an error, of any realm. */
+export const isError = (value: unknown): value is Error =>
+  /^(Error|DOMException)$/.test(tagOf(value));
+
 /** Returns an error of a WASM module, which is a plain object, as an error of the package. Keeps other values. */
 export function asError(error: unknown): unknown {
   const isPlain =
     typeof (error as ErrorFields | null | undefined)?.code === "string" &&
-    !(error instanceof Error);
+    !isError(error);
   return isPlain
     ? new ShelfishError(
         error as ErrorFields,

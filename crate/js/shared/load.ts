@@ -1,7 +1,7 @@
 // Loads the WASM module of an entry.
 
-import { ShelfishError } from "./errors.js";
-import { Parts } from "./parts.js";
+import { ShelfishError, tagOf } from "./errors.js";
+import { isIsolated, Parts } from "./parts.js";
 import type { Source, Wasm } from "./types.js";
 
 /** Names of a module, for error messages. */
@@ -36,7 +36,11 @@ export const platform: {
   /** Returns the default module. */
   wasm: () => Wasm | PackageModule;
   /** Returns the source of a database that is not read by `fetch`. */
-  source?: (database: string | URL, manifest: string) => Source | undefined;
+  source?: (
+    call: string,
+    database: string,
+    manifest: string,
+  ) => Source | undefined;
 } = {
   wasm: () => {
     throw new TypeError("no module");
@@ -62,7 +66,7 @@ export function compiled(
   names = module;
   // An argument that is ignored may reject unhandled.
   Promise.resolve(wasm).catch(() => {});
-  return parts.get("module", () =>
+  const loading = () =>
     load(wasm, timeout).catch((cause: unknown) => {
       if (cause instanceof ShelfishError) throw cause;
       throw failed(
@@ -70,8 +74,8 @@ export function compiled(
         undefined,
         cause,
       );
-    }),
-  );
+    });
+  return parts.get("module", loading, true);
 }
 
 /** Loads and starts a module once. */
@@ -81,12 +85,14 @@ export async function ready(
   timeout?: number,
 ): Promise<void> {
   const loaded = await compiled(module, wasm, timeout);
-  return parts.get("instance", async () =>
-    module.start(
-      await WebAssembly.instantiate(loaded, module.imports()),
-      loaded,
-    ),
-  );
+  const start = async () => {
+    const imports = module.imports();
+    const instance = isIsolated()
+      ? new WebAssembly.Instance(loaded, imports)
+      : await WebAssembly.instantiate(loaded, imports);
+    module.start(instance, loaded);
+  };
+  return parts.get("instance", start, true);
 }
 
 /** Only the main entry has a variant that contains its module. */
@@ -134,8 +140,7 @@ async function load(
   } else {
     wasm = await given;
   }
-  // Values of other realms have other classes, but the same tags.
-  const tag = Object.prototype.toString.call(wasm).slice(8, -1);
+  const tag = tagOf(wasm);
   if (tag === "WebAssembly.Module") return wasm as WebAssembly.Module;
   if (typeof wasm === "string" || tag === "URL")
     return fromUrl(String(wasm), timeout);

@@ -1,6 +1,6 @@
 // Checks of arguments and options that several entries have.
 
-import { ShelfishError } from "./errors.js";
+import { ShelfishError, tagOf } from "./errors.js";
 import type { Limits, SequenceOptions } from "./types.js";
 
 /** Kinds of the options that all searches have. */
@@ -26,6 +26,10 @@ export const SEQUENCE: Kinds<SequenceOptions<any>> = {
 /** Returns the error of a wrong argument. */
 export const usage = (message: string): ShelfishError =>
   new ShelfishError({ code: "usage", message });
+
+/** Whether a value is a URL, and nothing open. */
+export const isUrl = (value: unknown): value is string | URL =>
+  typeof value === "string" || tagOf(value) === "URL";
 
 const isObject = (value: unknown) =>
   typeof value === "object" && value !== null;
@@ -147,6 +151,25 @@ export function limits(
     ? checked
     : { ...checked, depth: defaultDepth };
 }
+
+/** Returns a URL or path as text. Throws if there is none, as in a variable that is not set. */
+export function urlText(call: string, url: unknown): string {
+  const text = isUrl(url) ? String(url).trim() : "";
+  if (text && !/^(undefined|null)(\/|$)/.test(text)) return text;
+  throw usage(
+    `${call}: expected a URL, found ${shown(url)}; is a variable not set?`,
+  );
+}
+
+/** Splits the hash of a manifest from the end of a URL or path. */
+export const splitPin = (url: string): string[] =>
+  url.split(/#(sha256-[\w+/]{43}=)$/, 2);
+
+/** Returns the error of a fragment that pins nothing. */
+export const noPin = (call: string, url: string): ShelfishError =>
+  usage(
+    `${call}: expected #sha256-…, as \`shelfish stats\` prints it, or no fragment, found ${shown(url.slice(url.lastIndexOf("#")))}`,
+  );
 
 /** Returns a FEN. Throws if the argument is no text. */
 export function fenText(call: string, fen: unknown): string {

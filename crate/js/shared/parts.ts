@@ -1,12 +1,7 @@
 // Parts that are opened on demand.
 
-import { shown, usage } from "./options.js";
+import { isUrl, shown, usage } from "./options.js";
 import type { Opener } from "./types.js";
-
-/** Whether a part is named by its URL, and not open. A URL of another realm has another class. */
-export const isUrl = (value: unknown): value is string | URL =>
-  typeof value === "string" ||
-  Object.prototype.toString.call(value) === "[object URL]";
 
 /** Name of the option by which an entry that opens a database for another entry is told so. `checked` ignores symbols. */
 const BY = Symbol.for("shelfish.by");
@@ -27,19 +22,32 @@ export function awaited<O extends object>(options: O): O {
   return options;
 }
 
-/** Parts by name. A part is opened when it is first needed. If the opening failed, the next call opens the part again. */
+/** Whether no call may wait for the request of another call: Cloudflare's Workers end an incoming request that does. */
+export const isIsolated = (): boolean =>
+  globalThis.navigator?.userAgent === "Cloudflare-Workers";
+
+/**
+ * Parts by name. A part is opened when it is first needed. If the opening failed, the next call opens the part again. Unless `isShared`,
+ * calls do not wait for a part that another call opens.
+ */
 export class Parts {
   #open = new Map<string, Promise<unknown>>();
   /** Objects that their owners close. */
   #lent = new WeakSet<object>();
 
   /** Returns a part, and opens it if it is not open. */
-  get<T>(name: string, open: () => T | PromiseLike<T>): Promise<T> {
+  get<T>(
+    name: string,
+    open: () => T | PromiseLike<T>,
+    isShared = !isIsolated(),
+  ): Promise<T> {
     const known = this.#open.get(name) as Promise<T> | undefined;
     if (known) return known;
     // `open` runs when the part is known, so that a part which fails at once can be forgotten.
     const part = Promise.resolve().then(open);
-    this.#open.set(name, part);
+    const keep = () => void this.#open.set(name, part);
+    if (isShared) keep();
+    else part.then(keep, () => {});
     part.catch(() => this.#open.get(name) === part && this.#open.delete(name));
     return part;
   }
@@ -82,7 +90,7 @@ export async function given<T extends object>(
   open: (url: any) => Promise<T>,
   isOwner = true,
 ): Promise<T | undefined> {
-  if (!option) return undefined;
+  if (!option && option !== "") return undefined;
   return parts.get(name, async () => {
     const value = await (typeof option === "function" ? option() : option);
     if (name === "engine" ? value === true : isUrl(value)) return open(value);

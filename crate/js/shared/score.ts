@@ -1,6 +1,7 @@
 // Scores from White's point of view, and the best known score of a position. Only this file decides which evaluation counts: the
 // evaluator and the site ask it.
 
+import { shown, usage } from "./options.js";
 import type {
   CallOptions,
   EndgameTables,
@@ -18,8 +19,16 @@ export interface ScoreLike {
   mate?: number | undefined;
 }
 
+/** Returns a score. Throws if the value is none, such as an answer without its `best.pvs[0]`. */
+function checkedScore(call: string, score: ScoreLike) {
+  const { cp = 0, mate } = score ?? {};
+  if (Number.isFinite(mate ?? score?.cp)) return { cp, mate };
+  throw usage(`${call}: expected { cp } or { mate }, found ${shown(score)}`);
+}
+
 /** Returns the score as text: `"+0.36"`, `"-1.20"`, `"0.00"`, `"#3"`, `"#-5"`. */
-export function scoreText({ cp = 0, mate }: ScoreLike): string {
+export function scoreText(score: ScoreLike): string {
+  const { cp, mate } = checkedScore("scoreText", score);
   if (mate !== undefined) return `#${mate}`;
   return `${cp > 0 ? "+" : cp < 0 ? "-" : ""}${(Math.abs(cp) / 100).toFixed(2)}`;
 }
@@ -28,7 +37,8 @@ export function scoreText({ cp = 0, mate }: ScoreLike): string {
  * Returns White's winning chances from -1 to 1, by the formula of Lichess. Centipawns are limited to ±1000. A mate is worth
  * ±1.
  */
-export function winningChances({ cp = 0, mate }: ScoreLike): number {
+export function winningChances(score: ScoreLike): number {
+  const { cp, mate } = checkedScore("winningChances", score);
   if (mate !== undefined) return Math.sign(mate);
   return (
     2 / (1 + Math.exp(-0.00368208 * Math.max(-1000, Math.min(1000, cp)))) - 1
@@ -37,10 +47,11 @@ export function winningChances({ cp = 0, mate }: ScoreLike): number {
 
 /** Returns the score after `plies` of its line, which shorten the distance to mate. `turn` is the side that moves first. */
 export function scoreAfter(
-  { cp, mate }: ScoreLike,
+  score: ScoreLike,
   plies: number,
   turn: "white" | "black",
 ): ScoreLike {
+  const { cp, mate } = checkedScore("scoreAfter", score);
   if (mate === undefined) return { cp };
   // The side that mates in n moves needs 2n - 1 plies if it moves first, else 2n.
   const left =

@@ -42,7 +42,7 @@ export interface OpenOptions {
   timeout?: number | undefined;
   /**
    * Accepts only the manifest with this hash: `"sha256-…"` as `shelfish build` and `stats` print it, or several hashes
-   * separated by spaces. The manifest leads to the hash of every page and block, so that no host, proxy or cache can change an
+   * separated by spaces. A URL may also end with `#` and a hash. The manifest leads to the hash of every page and block, so that no host, proxy or cache can change an
    * answer. A page of 1,024 blocks costs one more request of 16 kB.
    */
   integrity?: string | undefined;

@@ -182,7 +182,10 @@ impl<S: Source> Driver<S> {
         Ok(Driver {
             folder: parts.source.locate(""),
             format,
-            permits: Semaphore::new(parts.options.concurrency.max(1)),
+            permits: Semaphore::new(match parts.source.is_isolated() {
+                true => usize::MAX,
+                false => parts.options.concurrency.max(1),
+            }),
             // Without an entity tag, a source returns the manifest or an error.
             manifest: Mutex::new(Arc::new(manifest.ok_or(ReadError::Unanswered)?)),
             memory: Mutex::new(Lru::new(parts.options.memory, Chunk::hash)),
@@ -201,7 +204,9 @@ impl<S: Source> Driver<S> {
         is_conditional: bool,
     ) -> impl Future<Output = Result<bool, ReadError>> + use<S> {
         let mut current = held(&self.renewal);
+        let is_isolated = self.parts.source.is_isolated();
         let pending = current.as_ref().and_then(WeakShared::upgrade);
+        let pending = pending.filter(|_| !is_isolated);
         let renewal = pending.unwrap_or_else(|| {
             let this = self.clone();
             let renewal: Renewal =

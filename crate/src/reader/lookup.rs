@@ -246,6 +246,7 @@ impl<S: Source> Lookup<'_, '_, S> {
                 RequestLimits::default().fits(&first.chunk, &last.chunk, &want.chunk)
             })
         };
+        let is_isolated = driver.parts.source.is_isolated();
         let mut runs: Vec<Run> = Vec::new();
         let mut pending = held(&driver.pending);
         for (want, seeks) in missing {
@@ -274,7 +275,10 @@ impl<S: Source> Lookup<'_, '_, S> {
             let request = request.unwrap_or_else(|| {
                 let sent = Sent::default();
                 let request = driver.clone().send(wants.clone(), sent.clone());
-                pending.add(wants, &sent, request)
+                match is_isolated {
+                    true => request.shared(),
+                    false => pending.add(wants, &sent, request),
+                }
             });
             let step = request.map(|parts| Step::Fetched(seeks, parts));
             Box::pin(step) as Boxed<'static, Step>

@@ -25,34 +25,35 @@ pub fn time_limit(timeout: Duration, bytes: u64) -> Duration {
 /// The largest file that is accepted whole instead of a range.
 pub const WHOLE_CAP: u64 = 1 << 20;
 
-/// Returns the folder of the files of a manifest, with a slash at its end: the folder of the final URL after redirects. A final URL
-/// with a query of its own is a signed address, or an address of a cache, of that file alone; then the folder is that of the
-/// requested URL. Hosts such as Hugging Face redirect each file to such an address.
+/// Returns the folder of the files of a manifest, with a slash at its end, and the query that their addresses need: those of the final
+/// URL after redirects. A final URL with a query of its own is a signed address, or an address of a cache, of that file alone; then they
+/// are those of the requested URL. Hosts such as Hugging Face redirect each file to such an address.
 ///
 /// ```
-/// use shelfish::source::http::folder;
+/// use shelfish::source::http::base;
 ///
-/// assert_eq!(folder("https://x.org/latest/manifest.json", "https://x.org/7/manifest.json"), "https://x.org/7/");
-/// assert_eq!(folder("https://x.org/db/manifest.json", "https://cache.org/9f/manifest.json?sig=1"), "https://x.org/db/");
+/// let base = |found| base("https://x.org/db/manifest.json?key=1", found);
+/// assert_eq!(base("https://x.org/7/manifest.json?key=1"), ("https://x.org/7/", "?key=1"));
+/// assert_eq!(base("https://cache.org/9f/manifest.json?sig=1"), ("https://x.org/db/", "?key=1"));
 /// ```
-pub fn folder<'a>(requested: &'a str, found: &'a str) -> &'a str {
+pub fn base<'a>(requested: &'a str, found: &'a str) -> (&'a str, &'a str) {
     let (found_path, query) = split_query(found);
-    let (requested_path, requested_query) = split_query(requested);
-    let is_of_one_file = query.len() > 1 && query != requested_query;
-    let path = if is_of_one_file {
-        requested_path
+    let requested = split_query(requested);
+    let is_of_one_file = query.len() > 1 && query != requested.1;
+    let (path, query) = if is_of_one_file {
+        requested
     } else {
-        found_path
+        (found_path, query)
     };
     let slash = path
         .bytes()
         .rposition(|byte| byte == b'/')
         .map_or(0, |slash| slash + 1);
-    path.get(..slash).unwrap_or(path)
+    (path.get(..slash).unwrap_or(path), query)
 }
 
 /// Splits a URL into the part before its query, and the query with the question mark. Removes the fragment.
-fn split_query(url: &str) -> (&str, &str) {
+pub fn split_query(url: &str) -> (&str, &str) {
     // A slice that panics adds the formatting of the standard library to the module.
     let end = |text: &str, mark| {
         text.bytes()
@@ -143,17 +144,24 @@ impl Requested {
                 })
             }
             (Requested::Range(range), 200) => {
+                let expected = range.end.saturating_sub(range.start);
+                // A larger file cannot be taken whole.
+                let cap = if range.end > WHOLE_CAP {
+                    expected
+                } else {
+                    WHOLE_CAP
+                };
                 // Compressed or not, more than the cap would be transferred.
-                if announced.is_some_and(|length| length > WHOLE_CAP) || range.end > WHOLE_CAP {
+                if announced.is_some_and(|length| length > cap) {
                     return Err(SourceErrorKind::RangeIgnored {
+                        range: range.clone(),
                         length: announced,
-                        cap: WHOLE_CAP,
                     });
                 }
                 Ok(Body {
                     bytes: Vec::new(),
-                    least: range.end,
-                    cap: WHOLE_CAP,
+                    least: expected,
+                    cap,
                     part: Some(range.clone()),
                 })
             }
@@ -194,7 +202,7 @@ pub struct Body {
     bytes: Vec<u8>,
     least: u64,
     cap: u64,
-    /// The part to keep of a whole file.
+    /// The requested range, if the status is that of a whole file.
     part: Option<Range<u64>>,
 }
 
@@ -204,9 +212,9 @@ impl Body {
         self.cap
     }
 
-    /// Returns the requested part, if the response contains the whole file.
-    pub fn part(&self) -> Option<Range<u64>> {
-        self.part.clone()
+    /// Returns whether the status is that of a whole file, although a range was requested.
+    pub fn ignores_range(&self) -> bool {
+        self.part.is_some()
     }
 
     /// Takes the next piece.
@@ -217,10 +225,10 @@ impl Body {
     pub fn push(&mut self, piece: &[u8]) -> Result<(), SourceErrorKind> {
         let length = self.bytes.len() as u64 + piece.len() as u64;
         if length > self.cap {
-            return Err(match self.part {
-                Some(_) => SourceErrorKind::RangeIgnored {
+            return Err(match self.part.clone() {
+                Some(range) => SourceErrorKind::RangeIgnored {
+                    range,
                     length: None,
-                    cap: self.cap,
                 },
                 None => SourceErrorKind::Long { expected: self.cap },
             });
@@ -248,32 +256,36 @@ impl Body {
     ///
     /// # Errors
     ///
-    /// The body ended early.
+    /// The body has another length.
     pub fn finish(self) -> Result<Vec<u8>, SourceErrorKind> {
-        let part = self.part.clone();
-        let mut bytes = self.finish_whole()?;
+        let (mut bytes, part) = self.finish_whole()?;
         if let Some(part) = part {
-            // Both ends are at most WHOLE_CAP and the length of the body, see `check` and `finish_whole`.
+            // Both ends are at most the length of the body, see `finish_whole`.
             bytes.truncate(part.end as usize);
             bytes.drain(..(part.start as usize).min(bytes.len()));
         }
         Ok(bytes)
     }
 
-    /// Returns all bytes after the end of the body. If the response contains the whole file, so does the result.
+    /// Returns all bytes after the end of the body, and the requested range if they are the whole file. Chromium answers ranges of the
+    /// files of extensions with status 200 and exactly the requested bytes, which their checksum proves.
     ///
     /// # Errors
     ///
-    /// Returns an error if the body ended early.
-    pub fn finish_whole(self) -> Result<Vec<u8>, SourceErrorKind> {
+    /// The body has another length.
+    pub fn finish_whole(self) -> Result<(Vec<u8>, Option<Range<u64>>), SourceErrorKind> {
         let found = self.bytes.len() as u64;
-        if found < self.least {
-            return Err(SourceErrorKind::Short {
+        match self.part {
+            Some(range) if found != self.least && found < range.end => {
+                let length = Some(found);
+                Err(SourceErrorKind::RangeIgnored { range, length })
+            }
+            None if found < self.least => Err(SourceErrorKind::Short {
                 expected: self.least,
                 found,
-            });
+            }),
+            part => Ok((self.bytes, part.filter(|_| found != self.least))),
         }
-        Ok(self.bytes)
     }
 }
 
@@ -300,6 +312,10 @@ mod tests {
             content_length,
             ..Head::default()
         }
+    }
+
+    fn range_ignored(range: Range<u64>, length: Option<u64>) -> SourceErrorKind {
+        SourceErrorKind::RangeIgnored { range, length }
     }
 
     fn take(
@@ -425,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_whole_file_is_accepted_as_the_response_to_a_range_request() {
+    fn a_small_whole_file_or_the_range_itself_is_accepted_with_status_200() {
         // The length may be that of a compressed form.
         for length in [None, Some("18"), Some("9"), Some("30")] {
             for content_encoding in [Some("br"), None] {
@@ -439,18 +455,18 @@ mod tests {
                     FILE
                 );
             }
-            let short = SourceErrorKind::Short {
-                expected: 14,
-                found: 12,
-            };
-            assert_eq!(take(&REQUESTED, &whole(length), &FILE[..12]), Err(short));
+            assert_eq!(take(&REQUESTED, &whole(length), b"abcd").unwrap(), b"abcd");
+            for found in [0, 3, 5, 12] {
+                let error = range_ignored(10..14, Some(found));
+                let body = &FILE[..found as usize];
+                assert_eq!(take(&REQUESTED, &whole(length), body), Err(error));
+            }
         }
     }
 
     #[test]
     fn a_large_whole_file_as_the_response_to_a_range_request_is_an_error() {
-        let cap = WHOLE_CAP;
-        let ignored = |length| Err(SourceErrorKind::RangeIgnored { length, cap });
+        let ignored = |length| Err(range_ignored(10..14, length));
         assert_eq!(
             take(&REQUESTED, &whole(Some("67108864")), b""),
             ignored(Some(67_108_864))
@@ -459,7 +475,9 @@ mod tests {
         body.push(&vec![0; WHOLE_CAP as usize]).unwrap();
         assert_eq!(body.push(&[0]).map(|()| Vec::new()), ignored(None));
         let beyond = Requested::Range(u64::MAX - 4..u64::MAX);
-        assert_eq!(take(&beyond, &whole(None), b""), ignored(None));
+        let error = range_ignored(u64::MAX - 4..u64::MAX, None);
+        assert_eq!(take(&beyond, &whole(None), b"abcde"), Err(error));
+        assert_eq!(take(&beyond, &whole(Some("4")), b"abcd").unwrap(), b"abcd");
     }
 
     #[test]
@@ -476,32 +494,40 @@ mod tests {
     }
 
     #[test]
-    fn files_are_next_to_the_final_manifest_unless_its_address_has_a_query_of_its_own() {
+    fn files_are_next_to_the_final_manifest_with_its_query_unless_the_query_is_its_own() {
         let requested = "https://x.org/a/manifest.json";
         let queried = "https://x.org/a/m.json?t=1";
         for (requested, found, expected) in [
-            (requested, requested, "https://x.org/a/"),
+            (requested, requested, ("https://x.org/a/", "")),
             (
                 requested,
                 "https://y.org/b/c/manifest.json#d?e/f",
-                "https://y.org/b/c/",
+                ("https://y.org/b/c/", ""),
             ),
             (
                 requested,
                 "https://y.org/b/manifest.json?",
-                "https://y.org/b/",
+                ("https://y.org/b/", "?"),
             ),
             (
                 requested,
                 "https://y.org/b/manifest.json?sig=/c/",
-                "https://x.org/a/",
+                ("https://x.org/a/", ""),
             ),
-            (queried, "https://y.org/b/m.json?t=1", "https://y.org/b/"),
-            (queried, "https://y.org/b/m.json", "https://y.org/b/"),
-            (queried, "https://y.org/b/m.json?t=2", "https://x.org/a/"),
-            ("", "", ""),
+            (
+                queried,
+                "https://y.org/b/m.json?t=1",
+                ("https://y.org/b/", "?t=1"),
+            ),
+            (queried, "https://y.org/b/m.json", ("https://y.org/b/", "")),
+            (
+                queried,
+                "https://y.org/b/m.json?t=2",
+                ("https://x.org/a/", "?t=1"),
+            ),
+            ("", "", ("", "")),
         ] {
-            assert_eq!(folder(requested, found), expected, "{requested} {found}");
+            assert_eq!(base(requested, found), expected, "{requested} {found}");
         }
     }
 }

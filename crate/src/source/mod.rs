@@ -116,6 +116,12 @@ pub trait Source: MaybeSync + 'static {
         false
     }
 
+    /// Returns whether each call must send its own requests, because the host forbids that a call waits for another call's request. Then
+    /// calls share the memory only, and the number of their requests is not limited.
+    fn is_isolated(&self) -> bool {
+        false
+    }
+
     /// Returns the traffic so far. With `None`, each call counts as one request, and its result as the bytes received.
     fn traffic(&self) -> Option<Traffic> {
         None
@@ -175,16 +181,17 @@ pub enum SourceErrorKind {
     /// The host answered with this status.
     #[error("{}", status(*.0))]
     Status(u16),
-    /// The host answered a range request with the whole of a file that is too large to take for one range.
+    /// The host answered a range request with the status of a whole file, and with neither the range nor a file that is small enough.
     #[error(
-        "the host ignores range requests and sends the whole file{}; at most {cap} bytes are taken whole",
-        .length.map(|length| format!(" of {length} bytes")).unwrap_or_default()
+        "the host ignores range requests: asked for bytes {}-{}, it sent status 200{}; expected status 206, or the whole of a file of \
+         at most {} bytes",
+        .range.start, .range.end.saturating_sub(1), .length.map(|length| format!(" and {length} bytes")).unwrap_or_default(), http::WHOLE_CAP
     )]
     RangeIgnored {
-        /// Length of the file, if known.
+        /// The requested range.
+        range: Range<u64>,
+        /// Length of the answer, if known.
         length: Option<u64>,
-        /// The largest file that is taken whole.
-        cap: u64,
     },
     /// The host sent another range than it was asked for.
     #[error(
@@ -254,6 +261,9 @@ impl SourceErrorKind {
         match self {
             // Stores that may not be listed (S3) answer 403 for what does not exist.
             SourceErrorKind::Status(status) => matches!(status, 403 | 404 | 410 | 416),
+            SourceErrorKind::RangeIgnored { range, length } => {
+                length.is_some_and(|length| length < range.end)
+            }
             SourceErrorKind::ContentRange { .. }
             | SourceErrorKind::ContentLength { .. }
             | SourceErrorKind::Short { .. }

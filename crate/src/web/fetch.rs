@@ -14,8 +14,8 @@ use web_sys::{
 };
 
 use super::reason;
-use super::time::{is_foreign, is_offline, send};
-use crate::source::http::{Body, Head, Requested, TIMEOUT, folder};
+use super::time::{is_foreign, is_isolated, is_offline, send};
+use crate::source::http::{Body, Head, Requested, TIMEOUT, base, split_query};
 use crate::source::retry::RetryPolicy;
 use crate::source::{Source, SourceError, SourceErrorKind, Traffic};
 use crate::table::Manifest;
@@ -63,13 +63,13 @@ impl Default for FetchOptions {
 ///
 /// Ranges are requested with `cache: "no-store"`: the cache of Chromium allows only one range request per URL at a time,
 /// and the reader caches ranges itself. If the request for the manifest is redirected, the other files are read from the
-/// folder of its final URL ([`folder`] has an exception). If a host ignores ranges, a small file is kept whole until
-/// the manifest is read again, and one warning is logged.
+/// folder of its final URL ([`base`] has an exception), with its query, which is no part of [`locate`](Source::locate). If a host
+/// ignores ranges, a small file is kept whole until the manifest is read again, and one warning is logged.
 pub struct Fetch {
     manifest: String,
     options: FetchOptions,
-    /// The folder of the files, with a trailing slash; known after the manifest was received.
-    folder: RefCell<String>,
+    /// The folder of the files, with a trailing slash, and their query; known after the manifest was received.
+    base: RefCell<(String, String)>,
     early: RefCell<Option<(Promise, AbortController)>>,
     /// Files that were received whole instead of a range since the manifest was last read.
     whole: RefCell<Vec<(String, Vec<u8>)>>,
@@ -93,7 +93,7 @@ impl Fetch {
     pub fn new(manifest: &str, mut options: FetchOptions) -> Fetch {
         Fetch {
             manifest: manifest.to_string(),
-            folder: RefCell::new(folder(manifest, manifest).to_string()),
+            base: RefCell::new(owned(base(manifest, manifest))),
             early: RefCell::new(options.early.take()),
             options,
             whole: RefCell::default(),
@@ -202,8 +202,7 @@ impl Fetch {
             } else {
                 self.manifest.clone()
             };
-            self.folder
-                .replace(folder(&self.manifest, &found).to_string());
+            self.base.replace(owned(base(&self.manifest, &found)));
         }
         Ok(bytes)
     }
@@ -234,10 +233,10 @@ impl Fetch {
                 body.push(&bytes)?;
             }
         }
-        let Some(part) = body.part() else {
-            return body.finish();
+        let (whole, part) = body.finish_whole()?;
+        let Some(part) = part else {
+            return Ok(whole);
         };
-        let whole = body.finish_whole()?;
         self.warn(file, whole.len());
         let bytes = cut(&whole, &part);
         let mut files = self.whole.borrow_mut();
@@ -249,8 +248,8 @@ impl Fetch {
     fn warn(&self, file: &str, bytes: usize) {
         if !self.is_warned.replace(true) {
             let text = format!(
-                "shelfish: {}: the host ignores range requests, so the whole file of {bytes} bytes was fetched; small \
-                 databases work all the same, others need a host that answers ranges with 206",
+                "shelfish: {}: the host ignores range requests, so the whole file of {bytes} bytes was fetched; large \
+                 files need status 206",
                 self.locate(file)
             );
             web_sys::console::warn_1(&text.into());
@@ -265,9 +264,14 @@ impl Fetch {
     }
 
     async fn get(&self, file: &str, requested: Requested) -> Result<Vec<u8>, SourceError> {
-        let url = self.locate(file);
+        let at = self.locate(file);
+        let url = if file == self.options.manifest_file {
+            self.manifest.clone()
+        } else {
+            [&*at, &self.base.borrow().1].concat()
+        };
         let received = Cell::new(0);
-        send(&url, &self.options.retry, &received, &mut || {
+        send(&at, &self.options.retry, &received, &mut || {
             self.attempt(&url, file, &requested, &received)
                 .boxed_local()
         })
@@ -296,9 +300,9 @@ impl Source for Fetch {
 
     fn locate(&self, file: &str) -> String {
         if file == self.options.manifest_file {
-            self.manifest.clone()
+            split_query(&self.manifest).0.to_string()
         } else {
-            format!("{}{file}", self.folder.borrow())
+            [&*self.base.borrow().0, file].concat()
         }
     }
 
@@ -306,9 +310,17 @@ impl Source for Fetch {
         is_offline()
     }
 
+    fn is_isolated(&self) -> bool {
+        is_isolated()
+    }
+
     fn traffic(&self) -> Option<Traffic> {
         Some(self.traffic.get())
     }
+}
+
+fn owned((folder, query): (&str, &str)) -> (String, String) {
+    (folder.to_string(), query.to_string())
 }
 
 /// Aborts a request that is dropped. A finished request is not affected.

@@ -17,7 +17,7 @@ use web_sys::{
     IdbTransactionMode,
 };
 
-use super::time::pause;
+use super::{bytes_of, time::pause};
 use crate::reader::{Cache, Entries, Keep};
 
 /// Time after which a read that IndexedDB did not answer has no entries.
@@ -151,6 +151,10 @@ impl IndexedDb {
         }
         let factory: IdbFactory = factory.unchecked_into();
         let request = factory.open_with_u32(&self.0.name, VERSION)?;
+        // Old browsers return null in private windows.
+        if !request.is_object() {
+            return Err(JsValue::UNDEFINED);
+        }
         let _upgrade = EventListener::once(&request, "upgradeneeded", |event| {
             // If this fails, later uses of the stores fail.
             let _ = create_stores(event);
@@ -426,7 +430,7 @@ async fn read(database: &IdbDatabase, keys: &[String]) -> Result<Vec<Option<Vec<
     let mut found = Vec::new();
     for request in requests {
         let entry = request.await?;
-        found.push(entry.dyn_ref::<Uint8Array>().map(Uint8Array::to_vec));
+        found.push(bytes_of(&entry));
     }
     Ok(found)
 }

@@ -54,6 +54,11 @@ pub(super) fn is_offline() -> bool {
     global(["navigator", "onLine"]).is_some_and(|online| online == false)
 }
 
+/// Returns whether no request may serve two calls: Cloudflare's Workers end an incoming request that waits for the request of another.
+pub fn is_isolated() -> bool {
+    global(["navigator", "userAgent"]).is_some_and(|agent| agent == "Cloudflare-Workers")
+}
+
 /// Returns whether a URL has another origin than the page or Worker. Returns `false` without a page or Worker.
 pub(super) fn is_foreign(url: &str) -> bool {
     let origin = global(["location", "origin"]).and_then(|origin| origin.as_string());
@@ -65,6 +70,10 @@ pub(super) fn is_foreign(url: &str) -> bool {
 
 /// Returns a property of a global object.
 fn global([object, name]: [&str; 2]) -> Option<JsValue> {
-    let get = |object: &JsValue, name: &str| Reflect::get(object, &name.into()).ok();
+    // An exception would keep a reference in the memory of the module.
+    let get = |object: &JsValue, name: &str| {
+        let is_object = object.is_object();
+        is_object.then(|| Reflect::get(object, &name.into()).ok())?
+    };
     get(&get(&js_sys::global(), object)?, name)
 }

@@ -57,7 +57,7 @@ pub fn open(
         fetch.early = response.zip(controller);
         let files = DatabaseSource::new(&url, source, fetch);
         let index = read_index(&files).await;
-        let index = index.map_err(|error| at_opening(endgame_error(&error), &url))?;
+        let index = index.map_err(|error| at_opening(endgame_error(&error)))?;
         let cache = files.cache(cache);
         let reader = Reader::new(files, index, answer::shared(&cache))
             .with_memory(limits.memory)

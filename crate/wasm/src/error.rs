@@ -46,9 +46,12 @@ pub fn open_error(error: ReadError, is_book: bool) -> WasmError {
 }
 
 /// Adds advice about the URL to an error of the opening.
-pub fn at_opening(mut error: WasmError, url: &str) -> WasmError {
+pub fn at_opening(mut error: WasmError) -> WasmError {
     // Splitting a text, or searching for a text in it, would add much code.
-    let mut name = url
+    let mut name = error
+        .url
+        .as_deref()
+        .unwrap_or_default()
         .bytes()
         .rev()
         .take_while(|byte| *byte != b'/')

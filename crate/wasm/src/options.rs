@@ -66,8 +66,12 @@ impl Values<'_> {
         let timeout = Duration::from_secs_f64((timeout / 1e3).min(3e7));
         let integrity = self.get("integrity");
         let integrity = integrity.map(|value| {
-            let pin = value.as_string().and_then(|text| text.parse::<Pin>().ok());
-            pin.ok_or_else(|| WasmError::usage("integrity: expected sha256- and a hash in Base64"))
+            let text = value.as_string().unwrap_or_default();
+            let wrong = |_| {
+                let expected = "integrity: expected sha256- and a hash in Base64, found ";
+                WasmError::usage([expected, &text].concat())
+            };
+            text.parse::<Pin>().map_err(wrong)
         });
         let cache = match self.get("indexedDB") {
             Some(value) if !value.is_truthy() => None,

@@ -5,10 +5,10 @@ use core::ops::Range;
 use std::io::ErrorKind;
 
 use futures_util::FutureExt as _;
-use js_sys::{Function, Promise, Reflect, Uint8Array};
+use js_sys::{Function, Promise, Reflect};
 use shelfish::source::retry::RetryPolicy;
 use shelfish::source::{Source, SourceError, SourceErrorKind, Traffic};
-use shelfish::web::{Fetch, FetchOptions, IndexedDb, reason, send};
+use shelfish::web::{Fetch, FetchOptions, IndexedDb, bytes_of, is_isolated, reason, send};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 
@@ -49,10 +49,8 @@ impl Custom {
         let bytes = JsFuture::from(Promise::resolve(&promise))
             .await
             .map_err(failed)?;
-        let bytes = bytes.dyn_into::<Uint8Array>();
-        bytes
-            .map(|bytes| bytes.to_vec())
-            .map_err(|_| SourceErrorKind::Network(format!("{method} returned no Uint8Array")))
+        bytes_of(&bytes)
+            .ok_or_else(|| SourceErrorKind::Network(format!("{method} returned no Uint8Array")))
     }
 
     async fn get(
@@ -145,6 +143,10 @@ impl Source for DatabaseSource {
 
     fn is_offline(&self) -> bool {
         matches!(self, DatabaseSource::Fetch(fetch) if fetch.is_offline())
+    }
+
+    fn is_isolated(&self) -> bool {
+        is_isolated()
     }
 
     fn traffic(&self) -> Option<Traffic> {

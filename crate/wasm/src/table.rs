@@ -10,7 +10,7 @@ use shelfish::played::Played;
 use shelfish::position::Position;
 use shelfish::reader::{REVALIDATION_INTERVAL, Reader};
 use shelfish::table::Manifest;
-use shelfish::web::IndexedDb;
+use shelfish::web::{IndexedDb, is_isolated};
 use shelfish_wasm_shared::WasmError;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -85,7 +85,7 @@ pub fn open(
         } else {
             builder.open().await.map(Records::Evaluations)
         };
-        let records = records.map_err(|error| at_opening(open_error(error, is_book), &url))?;
+        let records = records.map_err(|error| at_opening(open_error(error, is_book)))?;
         let open = Rc::default();
         Ok(Table(RefCell::new(Some(State {
             records,
@@ -113,12 +113,22 @@ impl Table {
         let (records, open) =
             self.with(|state| (state.records.clone(), Rc::downgrade(&state.open)))?;
         // A page may be open for days. Lookups do not wait for the manifest, and an error leaves the old database in use.
+        // Where no call may wait for the request of another, this call waits.
+        let mut renewal = None;
         with_reader!(&records, reader => if reader.is_due(REVALIDATION_INTERVAL) {
             let reader = reader.clone();
-            spawn_local(async move { drop(reader.revalidate().await) });
+            let renewing = async move { drop(reader.revalidate().await) };
+            if is_isolated() {
+                renewal = Some(renewing.boxed_local());
+            } else {
+                spawn_local(renewing);
+            }
         });
         let lingering = records.clone();
         let work = async move {
+            if let Some(renewing) = renewal {
+                renewing.await;
+            }
             let put = |n: usize, answer: Result<JsValue, WasmError>| {
                 if has_answers {
                     answers.set(places[n], answer.unwrap_or_else(into_js));

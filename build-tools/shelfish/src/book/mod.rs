@@ -13,6 +13,7 @@ use shelfish::position::Position;
 
 use crate::BoxError;
 use crate::database::blocking::{BlockingError, Database, Deadline};
+use crate::database::split_pin;
 use crate::input::is_sqlite;
 use crate::system::url::scheme;
 use choice::Candidate;
@@ -54,11 +55,12 @@ impl Book {
         name: &str,
         open: fn(&str) -> Result<Database<Played>, BlockingError>,
     ) -> Result<Book, BoxError> {
-        let path = Path::new(name);
+        let (database, pin) = split_pin(name)?;
+        let path = Path::new(database);
         let is_manifest = path
             .file_name()
             .is_some_and(|name| name == shelfish::table::Manifest::FILE);
-        if scheme(name).is_some() || path.is_dir() || is_manifest {
+        if scheme(name).is_some() || path.is_dir() || is_manifest || pin.is_some() {
             return Ok(Book::Static(Box::new(open(name)?)));
         }
         let open = || -> Result<Book, BoxError> {

@@ -7,10 +7,12 @@ pub mod scan;
 
 use std::future::Future;
 use std::ops::Range;
+use std::path::Path;
 
 use shelfish::reader::{Options, ReadError, Reader};
 use shelfish::source::file::Directory;
 use shelfish::source::host::{self, Host, HostError};
+use shelfish::source::http::split_query;
 use shelfish::source::integrity::{Integrity, IntegrityError, Pin};
 use shelfish::source::retry::RetryPolicy;
 use shelfish::source::{Source, SourceError, SourceErrorKind, Whole};
@@ -53,16 +55,25 @@ pub enum DatabaseSourceError {
     Pin(String),
 }
 
-/// Splits an address into the database and the hash of its manifest, which may follow after `#`.
-fn split_pin(address: &str) -> Result<(&str, Option<Integrity>), DatabaseSourceError> {
-    match address.rsplit_once('#') {
-        Some((database, hash)) if hash.starts_with("sha256-") => {
-            let pin = hash
-                .parse()
-                .map_err(|IntegrityError| DatabaseSourceError::Pin(hash.to_owned()))?;
-            Ok((database, Some(pin)))
+/// Splits an address into the database and the hash of its manifest, which may follow after `#`. Another text after `#` is an error,
+/// unless it is a part of a path.
+pub fn split_pin(address: &str) -> Result<(&str, Option<Integrity>), DatabaseSourceError> {
+    let is_url = scheme(address).is_some();
+    let split = match is_url {
+        true => address.split_once('#'),
+        false => address.rsplit_once('#'),
+    };
+    let Some((database, hash)) = split else {
+        return Ok((address, None));
+    };
+    match hash.parse() {
+        Ok(pin) => Ok((database, Some(pin))),
+        Err(IntegrityError)
+            if !is_url && (Path::new(address).exists() || !Path::new(database).exists()) =>
+        {
+            Ok((address, None))
         }
-        _ => Ok((address, None)),
+        Err(IntegrityError) => Err(DatabaseSourceError::Pin(hash.to_owned())),
     }
 }
 
@@ -96,11 +107,15 @@ impl Args {
     /// Opens the source of the files.
     pub fn source(&self) -> Result<DatabaseSource, DatabaseSourceError> {
         let (database, integrity) = split_pin(&self.database)?;
-        let folder = database.strip_suffix(Manifest::FILE);
+        let (path, query) = match scheme(database) {
+            Some(found) if is_http(found) => split_query(database),
+            _ => (database, ""),
+        };
+        let folder = path.strip_suffix(Manifest::FILE);
         let folder = folder.filter(|folder| {
             folder.is_empty() || folder.ends_with(['/', std::path::MAIN_SEPARATOR])
         });
-        let text = folder.unwrap_or(database);
+        let text = folder.unwrap_or(path);
         let files = match scheme(text) {
             Some(found) if is_store(found) => {
                 let address = Address::parse(text)?;
@@ -114,7 +129,7 @@ impl Args {
             }
             Some(_) => {
                 let options = host::Options::default().with_timeout(timeout());
-                Files::Host(Host::new(text, options)?)
+                Files::Host(Host::new(&format!("{text}{query}"), options)?)
             }
             None => Files::Directory(Directory::new(if text.is_empty() { "." } else { text })),
         };
@@ -245,19 +260,36 @@ mod tests {
     #[test]
     fn a_hash_after_an_address_pins_the_manifest() -> Test {
         let hash = Integrity::of(b"");
+        let sharp = tempfile::Builder::new().prefix("a#b").tempdir()?;
+        assert!(split_pin("a#b")?.1.is_none());
         for database in [
-            "db",
+            ".",
             "https://x/db",
-            "https://x/db/manifest.json",
-            "a#b",
-            "a#sha256",
+            "https://x/db/manifest.json?sig=1",
+            "s3://x/db",
+            sharp.path().to_str().ok_or("the path is no text")?,
         ] {
             let place = |address: &str| Args::of(&crate::database::address(address)?).source();
             let (open, pinned) = (place(database)?, place(&format!("{database}#{hash}"))?);
             assert!(!open.is_pinned() && pinned.is_pinned(), "{database}");
             assert_eq!(open.locate(""), pinned.locate(""), "{database}");
-            let wrong = place(&format!("{database}#sha256-x"));
-            assert!(matches!(wrong, Err(DatabaseSourceError::Pin(found)) if found == "sha256-x"));
+            let text = hash.to_string();
+            for wrong in [
+                "",
+                "b",
+                "sha256-x",
+                &text.replace("sha256-", "sha256="),
+                &text.replace("sha256", "sha384"),
+                &text.to_uppercase(),
+                &format!(" {hash}"),
+                &format!("{hash}/"),
+            ] {
+                let found = place(&format!("{database}#{wrong}"));
+                assert!(
+                    matches!(found, Err(DatabaseSourceError::Pin(_))),
+                    "{database}#{wrong}"
+                );
+            }
         }
         Ok(())
     }
@@ -270,6 +302,8 @@ mod tests {
             ("HTTP://x/", "HTTP://x/"),
             ("Https://x/db/manifest.json", "Https://x/db/"),
             ("https://x/my-manifest.json", "https://x/my-manifest.json/"),
+            ("https://x/db/manifest.json?sig=a/b", "https://x/db/"),
+            ("https://x/db?sig=a/b", "https://x/db/"),
         ] {
             assert_eq!(place(&address(url)?)?.locate(""), base);
         }

@@ -20,7 +20,7 @@ pub use self::redirect::RedirectError;
 use super::redaction::redacted;
 use crate::quoted::Quoted;
 
-use super::http::{Head, Requested, time_limit};
+use super::http::{Head, Requested, split_query, time_limit};
 use super::retry::RetryPolicy;
 use super::{Source, SourceError, SourceErrorKind, Whole};
 
@@ -54,7 +54,9 @@ const MAX_ETAG: usize = 256;
 pub struct Host {
     /// URL of the folder, with its secrets.
     base: String,
-    /// URL of the folder for messages.
+    /// Query of every request with its question mark, a secret.
+    query: String,
+    /// URL of the folder for messages, without the query.
     redacted_base: String,
     timeout: Duration,
     retry: RetryPolicy,
@@ -75,13 +77,15 @@ impl fmt::Debug for Host {
 }
 
 impl Host {
-    /// Creates a source for the directory with the URL `base`. The trailing slash is optional. No request is sent yet.
+    /// Creates a source for the directory with the URL `base`. The trailing slash is optional. A query, such as a signature, is sent with
+    /// each request. No request is sent yet.
     ///
     /// # Errors
     ///
-    /// Returns an error if `base` is not a URL of HTTP, a header is invalid, or the system has no certificates.
+    /// Returns an error if `base` is not a URL of HTTP, has a fragment, a header is invalid, or the system has no certificates.
     pub fn new(base: &str, options: Options) -> Result<Host, HostError> {
-        let is_http = Url::parse(base).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
+        let is_http = Url::parse(base)
+            .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.fragment().is_none());
         if !is_http {
             return Err(HostError::Address {
                 found: redacted(base),
@@ -102,15 +106,17 @@ impl Host {
         }
         let client = client_builder().connect_timeout(options.timeout).build();
         let client = client.map_err(|error| HostError::Client(innermost(&error)))?;
-        let slash = if base.ends_with('/') { "" } else { "/" };
+        let (folder, query) = split_query(base);
+        let slash = if folder.ends_with('/') { "" } else { "/" };
         let total_time = options.retry.total_time.min(options.timeout);
         let retry = RetryPolicy {
             total_time,
             ..options.retry
         };
-        let base = format!("{base}{slash}");
+        let base = format!("{folder}{slash}");
         Ok(Host {
             redacted_base: redacted(&base),
+            query: query.to_string(),
             base,
             timeout: options.timeout,
             retry,
@@ -126,7 +132,7 @@ impl Host {
         requested: Requested,
         etag: Option<&str>,
     ) -> Result<Option<Whole>, SourceError> {
-        let url = format!("{}{file}", self.base);
+        let url = format!("{}{file}{}", self.base, self.query);
         let deadline = Deadline::new(self.timeout);
         let attempt = || self.try_get(&url, &requested, etag, deadline);
         let answer = self.retry.run(attempt, tokio::time::sleep).await;

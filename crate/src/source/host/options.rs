@@ -60,7 +60,7 @@ impl fmt::Debug for Options {
 #[non_exhaustive]
 pub enum HostError {
     /// The address is no URL of HTTP.
-    #[error("found {}, expected a URL of http or https", Quoted(.found))]
+    #[error("found {}, expected a URL of http or https without a fragment", Quoted(.found))]
     Address {
         /// The address as it was given.
         found: String,

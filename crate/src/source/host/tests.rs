@@ -22,6 +22,7 @@ fn a_base_url_is_http_or_https_and_gets_a_final_slash() -> Test {
         ("http://x", "http://x/manifest.json"),
         ("HTTP://x/", "HTTP://x/manifest.json"),
         ("https://x:81/a/b", "https://x:81/a/b/manifest.json"),
+        ("https://x/a?sig=pw/", "https://x/a/manifest.json"),
     ] {
         assert_eq!(host(base)?.locate("manifest.json"), expected);
     }
@@ -33,6 +34,7 @@ fn a_base_url_is_http_or_https_and_gets_a_final_slash() -> Test {
         "ftp://x",
         "http:",
         "http://x:99999",
+        "http://x/a#",
     ] {
         assert_eq!(
             host(base).err(),
@@ -41,6 +43,25 @@ fn a_base_url_is_http_or_https_and_gets_a_final_slash() -> Test {
             })
         );
     }
+    Ok(())
+}
+
+#[test]
+fn the_query_of_the_address_is_sent_with_every_request_and_is_in_no_message() -> Test {
+    let echo = echo("get ")?;
+    let base = format!("{}a?sig=p/w", echo.base);
+    let host = Host::new(&base, Options::default())?;
+    let requested = b"get /a/f?sig=p/w http/1.1";
+    assert_eq!(wait(host.whole("f", 100))??, requested);
+    assert_eq!(wait(host.range("f", 0..25))??, requested);
+    let error = wait(host.range("f", 0..2000))?
+        .err()
+        .map(|error| error.to_string());
+    let error = error.unwrap_or_default();
+    assert!(
+        error.contains("/a/f: ") && !error.contains("sig"),
+        "{error}"
+    );
     Ok(())
 }
 

@@ -10,6 +10,7 @@ use shelfish::played::Played;
 use shelfish::source::SourceErrorKind;
 use shelfish::source::host::ACCEPTED;
 use shelfish::source::http::{self, Requested, WHOLE_CAP};
+use shelfish::source::integrity::{Integrity, Pin};
 use shelfish::table::{Block, Manifest, Page, SHARD_ENDING, TableError};
 
 use super::client::{Answer, Asked, Client, Step};
@@ -143,7 +144,8 @@ impl Examination {
             cap: Manifest::MAX_BYTES as u64,
         };
         let manifest = client.ask(&url, &whole, ACCEPTED, None).await;
-        let database = database(&manifest);
+        let pin = url.fragment().and_then(|hash| hash.parse().ok());
+        let database = database(&manifest, pin);
         let (mut again, mut shard, mut ranges, mut missing) = (None, None, None, None);
         if let Ok(Answer {
             redirects, last, ..
@@ -159,8 +161,8 @@ impl Examination {
                 );
             }
             // Browsers read shards next to the manifest after its redirects.
-            let folder = http::folder(url.as_str(), last.url.as_str());
-            let file = |name: &str| Url::parse(folder).and_then(|folder| folder.join(name)).ok();
+            let (folder, query) = http::base(url.as_str(), last.url.as_str());
+            let file = |name: &str| Url::parse(&[folder, name, query].concat()).ok();
             if let Some(url) = file(&format!("{:032x}{SHARD_ENDING}", 0)) {
                 missing = Some(client.ask(&url, &whole, ACCEPTED, None).await);
             }
@@ -246,7 +248,7 @@ fn parts(asked: &Asked) -> (Option<&Step>, Result<&[u8], &SourceErrorKind>) {
 }
 
 /// Parses the answer for the manifest.
-fn database(asked: &Asked) -> Result<(Manifest, Kind), Finding> {
+fn database(asked: &Asked, pin: Option<Integrity>) -> Result<(Manifest, Kind), Finding> {
     let (_, body) = parts(asked);
     let bytes = body.map_err(|error| {
         let remedy = match error {
@@ -259,6 +261,10 @@ fn database(asked: &Asked) -> Result<(Manifest, Kind), Finding> {
         };
         problem(error.to_string(), remedy)
     })?;
+    if let Some(pin) = pin {
+        let checked = Pin::from(pin).check(bytes);
+        checked.map_err(|error| problem(error.to_string(), remedies::PUBLISH))?;
+    }
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     parse_manifest(bytes).map_err(|error| {
         if text.trim_ascii_start().starts_with(b"<") {

@@ -144,9 +144,10 @@ async fn read(
         content_encoding: coding.as_deref(),
     })?;
     // A whole file instead of a range is not read.
-    if body.part().is_some() {
+    if body.ignores_range() {
         let length = length.and_then(|length| length.trim().parse().ok());
-        return Err(SourceErrorKind::RangeIgnored { length, cap: 0 });
+        let range = 0..0;
+        return Err(SourceErrorKind::RangeIgnored { range, length });
     }
     let (cap, mut received) = (body.cap(), Vec::new());
     while let Some(piece) = deadline

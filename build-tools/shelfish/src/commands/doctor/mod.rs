@@ -27,7 +27,7 @@ use remedies::Host;
 #[command(after_help = "Examples:
   shelfish doctor https://example.org/evals
   shelfish doctor https://example.org/book/manifest.json --origin https://me.github.io
-  shelfish doctor https://example.org/evals --json
+  shelfish doctor 'https://example.org/evals#sha256-...' --json
 
 The command checks the manifest, ranges, compression, CORS, redirects, caching, missing files and HTTPS. It names each problem and
 the configuration line that solves the problem. It sends six or seven requests, and follows their redirects, without retries.
@@ -37,7 +37,7 @@ pages of other hosts.
 
 Exit codes: 0 without problems, also with warnings; 1 with problems or without an answer; 2 if the usage is wrong.")]
 pub struct Args {
-    /// URL of the folder of the database or book, or of its manifest
+    /// URL of the folder of the database or book, or of its manifest; an appended #sha256-... compares the manifest with this hash
     #[arg(value_parser = manifest_url)]
     url: Url,
     /// Origin of the pages that read the database, if they are not on the same host
@@ -62,12 +62,11 @@ fn http_url(text: &str) -> Result<Url, String> {
 /// Parses the address of a database as the URL of its manifest. A file with the ending `.json` is a manifest, and
 /// everything else is a folder.
 fn manifest_url(text: &str) -> Result<Url, String> {
+    database::split_pin(text).map_err(|error| error.to_string())?;
     let mut url = http_url(text)?;
-    url.set_fragment(None);
     if !url.path().ends_with(".json") {
         let folder = url.path().trim_end_matches('/').to_owned();
         url.set_path(&format!("{folder}/{}", Manifest::FILE));
-        url.set_query(None);
     }
     Ok(url)
 }
@@ -136,7 +135,7 @@ async fn examine(url: Url, origin: Option<Url>) -> Result<HostReport, BoxError> 
     let count = |result| checks.iter().filter(|check| check.result == result).count();
     let problems = count(Verdict::Problem);
     Ok(HostReport {
-        url: url.to_string(),
+        url: redacted(url.as_str()),
         origin: origin.map(|origin| origin.origin().ascii_serialization()),
         host: host.name,
         ok: problems == 0,
@@ -188,8 +187,8 @@ mod tests {
         for (text, expected) in [
             ("https://x.org", "https://x.org/manifest.json"),
             (
-                "https://x.org/evals/?a=b#c",
-                "https://x.org/evals/manifest.json",
+                "https://x.org/evals/?a=b",
+                "https://x.org/evals/manifest.json?a=b",
             ),
             (
                 "https://x.org/old.json?sig=1",
@@ -198,6 +197,7 @@ mod tests {
         ] {
             let found = manifest_url(text).map(String::from);
             assert_eq!(found.as_deref(), Ok(expected));
+            assert!(manifest_url(&format!("{text}#c")).is_err());
         }
     }
 }
