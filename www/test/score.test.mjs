@@ -53,7 +53,7 @@ test("scores have the texts and winning chances of the analysis of games", () =>
     assert.equal(scoreText(score), text, row);
     assert.ok(Math.abs(winningChances(score) - Number(chances)) < 1e-11, row);
   }
-  assert.equal(scoreText({}), "0.00");
+  assert.throws(() => scoreText({}), /expected \{ cp \} or \{ mate \}/);
 });
 
 test("the plies of a line shorten its mate", () => {

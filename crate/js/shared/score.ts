@@ -19,7 +19,7 @@ export interface ScoreLike {
   mate?: number | undefined;
 }
 
-/** Returns a score. Throws if the value is none, such as an answer without its `best.pvs[0]`. */
+/** Returns a score. Throws if the value is none, such as an answer without its `pvs[0]`. */
 function checkedScore(call: string, score: ScoreLike) {
   const { cp = 0, mate } = score ?? {};
   if (Number.isFinite(mate ?? score?.cp)) return { cp, mate };
