@@ -278,7 +278,8 @@ fn a_folder_that_contradicts_its_index_is_an_error() -> Result<(), Box<dyn Error
     let index = builder.finish().0.encode();
     files.retain(|name, _| name == "KQvK.rtbw");
     let error = |files: &Files, reasons: [&str; 2]| {
-        let found = Tables::open(folder(files)).unwrap_err().to_string();
+        let copies = folder(files);
+        let found = Tables::open(&copies).unwrap_err().to_string();
         for reason in reasons {
             assert!(found.contains(reason), "{found}");
         }
@@ -294,7 +295,8 @@ fn a_folder_that_contradicts_its_index_is_an_error() -> Result<(), Box<dyn Error
         (INDEX_FILE.to_string(), index.clone()),
     ];
     for files in [both, silo.into()] {
-        let tables = Tables::open(folder(&files))?;
+        let copies = folder(&files);
+        let tables = Tables::open(&copies)?;
         assert_eq!((tables.count(), tables.max_pieces()), (1, 3));
     }
     let other = [0; 80];
