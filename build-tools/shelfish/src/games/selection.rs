@@ -134,7 +134,7 @@ impl Date {
     }
 
     /// Parses a date of PGN, `2013.01.31`, with `??` for unknown parts, and dates as people write them: `2013-01-31`, `20130131`,
-    /// `31.01.2013`, `1/31/2013`, `2013.01`, `01.2013`. Month and day are unknown if they may be the other way round.
+    /// `31.01.2013`, `1/31/2013`, `2013.01`, `01.2013`. If month and day could be swapped, both are unknown.
     fn of_pgn(text: &str) -> Option<Date> {
         let text = text.trim();
         let compact = number(text).filter(|n| (10_000_000..100_000_000).contains(n));

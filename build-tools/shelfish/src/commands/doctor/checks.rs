@@ -383,7 +383,7 @@ fn missing(examination: &Examination) -> Finding {
 
 fn cors(examination: &Examination) -> Finding {
     let origin = examination.origin.as_ref();
-    // Without a given origin, the pages are on the host, and other pages are only possible.
+    // If no origin is given, the pages are on the host of the database.
     let page = origin.unwrap_or(&examination.url).origin();
     let (mut found, mut closed, mut is_open) = (Vec::new(), None, false);
     for (name, answer) in examination.answers() {

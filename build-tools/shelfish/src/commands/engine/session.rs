@@ -169,7 +169,7 @@ impl Session {
         (limits.depth, limits.nodes, limits.mate) = (go.depth.or(deep), go.nodes, go.mate);
         (limits.moves, limits.lines) = (moves, self.options.lines);
         let overhead = Duration::from_millis(self.options.overhead);
-        // Without the own clock, that of the opponent counts.
+        // A side without a clock uses the clock of the opponent.
         let clock = |side: usize| Some((go.time[side]?, go.increment[side]));
         let has_rest = go.increment != [None; 2] || go.moves_to_go.is_some();
         let rest = has_rest.then_some((Duration::ZERO, None));

@@ -198,7 +198,7 @@ impl Worker {
 /// Returns moves that make a search unnecessary: of the book, the endgame tables or the database. Moves that keep a draw limit
 /// the search.
 ///
-/// Searches of certain moves or of a mate are analyses, which use none of them. A weaker player uses only the book.
+/// A search of certain moves or of a mate is an analysis, so it uses no known move. A weaker player uses only the book.
 fn known(task: &mut Task, deadline: &Deadline, out: &Output) -> Option<Vec<Move>> {
     if !task.limits.moves.is_empty() || task.limits.mate.is_some() {
         return None;

@@ -81,7 +81,7 @@ struct Api {
     endgames: Option<EndgameTables>,
     book: Option<Reader<DatabaseSource, Played>>,
     metrics: Metrics,
-    /// Number of the last revalidations without a success, by which the server is unhealthy.
+    /// Number of revalidations that failed since the last success. `/healthz` depends on it.
     failures: AtomicU32,
 }
 
