@@ -266,25 +266,31 @@ fn installed(package: &str, program: &str, version: &str, options: &[&str]) -> R
         "Installing {package} {version} under {} (once, a minute or two)",
         relative(&tools())
     ));
-    call(
-        cargo()
-            .args(["install", package, "--version", &format!("={version}")])
-            .args(["--locked", "--force", "--debug", "--quiet"])
-            .args(options)
-            // The package of wasm-bindgen has other programs, too.
-            .args(["--bin", program])
-            .arg("--root")
-            .arg(tools())
-            .arg("--target-dir")
-            .arg(tools().join("build"))
-            // Compiles fast: without optimisation and debug information.
-            .env("CARGO_PROFILE_DEV_DEBUG", "0")
-            .env("CARGO_PROFILE_DEV_DEBUG_ASSERTIONS", "false")
-            .env("CARGO_PROFILE_DEV_OVERFLOW_CHECKS", "false")
-            .env("CARGO_INCREMENTAL", "0")
-            .env_remove("RUSTFLAGS"),
-    )
-    .with_context(|| format!("{package} {version} could not be installed"))?;
+    let install = |lock: &[&str]| {
+        call(
+            cargo()
+                .args(["install", package, "--version", &format!("={version}")])
+                .args(["--force", "--debug", "--quiet"])
+                .args(options)
+                .args(lock)
+                // The package of wasm-bindgen has other programs, too.
+                .args(["--bin", program])
+                .arg("--root")
+                .arg(tools())
+                .arg("--target-dir")
+                .arg(tools().join("build"))
+                // Compiles fast: without optimisation and debug information.
+                .env("CARGO_PROFILE_DEV_DEBUG", "0")
+                .env("CARGO_PROFILE_DEV_DEBUG_ASSERTIONS", "false")
+                .env("CARGO_PROFILE_DEV_OVERFLOW_CHECKS", "false")
+                .env("CARGO_INCREMENTAL", "0")
+                .env_remove("RUSTFLAGS"),
+        )
+    };
+    // A registry may lack a version that the package has locked: a mirror shows new versions late.
+    install(&["--locked"])
+        .or_else(|_| install(&[]))
+        .with_context(|| format!("{package} {version} could not be installed"))?;
     Ok(ours)
 }
 
