@@ -12,6 +12,7 @@ use shelfish_analysis::pgn::{GameTexts, read_main_line};
 
 use crate::database::{self, DatabaseSource};
 use crate::input::{Dump, Input};
+use crate::system::quantity;
 use crate::terminal::shown::{counted, shown};
 use crate::{BoxError, Outcome};
 
@@ -35,10 +36,10 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     games: PathBuf,
     /// Use at most N games
-    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = quantity::integer(1_u32, u32::MAX))]
     limit: u32,
     /// Use every K-th game, beginning with the first
-    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = quantity::integer(1_u32, u32::MAX))]
     every: u32,
     /// Print Markdown
     #[arg(long)]

@@ -73,13 +73,13 @@ pub struct Args {
 #[derive(clap::Args, Debug)]
 pub struct SelectionArgs {
     /// Leave out evaluations of lower depth
-    #[arg(long, value_name = "DEPTH")]
+    #[arg(long, value_name = "DEPTH", value_parser = quantity::integer(0_u16, u16::MAX))]
     min_depth: Option<u16>,
     /// Keep the first N PVs of each evaluation
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = quantity::integer(1_u32, u32::MAX))]
     max_pvs: Option<u32>,
     /// Keep the first N moves of each PV; 0 keeps only the scores [default: all]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = quantity::integer(0_u32, u32::MAX))]
     max_plies: Option<u32>,
     /// Keep the best evaluation of each position: the deepest, then the one with more PVs, then the one with more nodes
     #[arg(long)]

@@ -17,6 +17,7 @@ use crate::database::scan::{RawBlock, Scan, ScanError};
 use crate::database::{self, Kind};
 use crate::system::ordered::{cores, ordered};
 use crate::system::output;
+use crate::system::quantity;
 use crate::terminal::progress::{Progress, Work};
 use crate::{BoxError, Outcome, lichess};
 
@@ -59,7 +60,7 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t)]
     format: Format,
     /// Polyglot: leave out moves that fewer than N games played
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = quantity::integer(1_u64, u64::MAX))]
     min_games: Option<u64>,
 }
 

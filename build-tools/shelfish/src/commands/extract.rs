@@ -69,7 +69,7 @@ pub struct Args {
     pgn: Vec<PathBuf>,
     /// Follow moves for N plies (moves of either side) from the start [default: no limit with --start alone, 0 with
     /// --pgn]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = quantity::integer(0_u32, u32::MAX))]
     max_plies: Option<u32>,
     /// Limit the total size of the files; a number alone counts MiB; the positions farthest from the start are left
     /// out

@@ -35,6 +35,7 @@ use crate::input::{DumpKind, Dumps, Input, InputError, MEMORY};
 use crate::store::{Address, Store};
 use crate::system::ordered::ordered;
 use crate::system::output::{self, named};
+use crate::system::quantity;
 use crate::terminal::progress::{Progress, Work};
 use crate::terminal::report;
 use crate::terminal::shown::{counted, json};
@@ -87,7 +88,7 @@ pub struct PlanArgs {
     #[arg(required = true, value_name = "SOURCE")]
     sources: Vec<PathBuf>,
     /// Number of parts
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MAX_PARTS as i64))]
+    #[arg(long, value_name = "N", value_parser = quantity::integer(1, MAX_PARTS as u32))]
     parts: u32,
     /// Write the plan to FILE [default: standard output]
     #[arg(short, long, value_name = "FILE")]

@@ -60,7 +60,7 @@ fn directory(text: &str) -> Result<PathBuf, String> {
 #[derive(clap::Args, Clone, Debug)]
 pub struct Workers {
     /// Number of worker threads [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = quantity::integer(1_u16, 1024))]
     threads: Option<u16>,
 }
 

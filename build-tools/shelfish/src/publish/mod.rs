@@ -76,7 +76,7 @@ pub struct Options {
     #[arg(long)]
     pub prune: bool,
     /// Number of databases that --prune keeps, including the new database
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..), requires = "prune")]
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = quantity::integer(1_u32, u32::MAX), requires = "prune")]
     pub keep: u32,
     /// Time that --prune keeps a database after its replacement and a file after its upload; a number alone counts seconds
     #[arg(long, value_name = "TIME", default_value = "7d", value_parser = quantity::time, requires = "prune")]

@@ -56,6 +56,9 @@ pub enum QuantityError {
     /// The number exceeds 64 bits.
     #[error("the number is too large, expected less than 2^64 bytes or milliseconds")]
     TooLarge,
+    /// The text is no integer between these bounds.
+    #[error("expected an integer from {0} to {1}")]
+    Integer(u64, u64),
     /// The quantity is below this minimum.
     #[error("expected at least {0}")]
     TooSmall(String),
@@ -88,6 +91,21 @@ fn parse(text: &str, units: &Units, plain: u64) -> Result<u64, QuantityError> {
         Ok(sum.round() as u64)
     } else {
         Err(QuantityError::TooLarge)
+    }
+}
+
+/// Returns a parser of integers between two bounds.
+pub fn integer<T: Copy + Into<u64> + TryFrom<u64>>(
+    least: T,
+    most: T,
+) -> impl Fn(&str) -> Result<T, QuantityError> + Clone {
+    let (least, most) = (least.into(), most.into());
+    move |text| {
+        let number: Option<u64> = text.trim().parse().ok();
+        number
+            .filter(|number| (least..=most).contains(number))
+            .and_then(|number| T::try_from(number).ok())
+            .ok_or(QuantityError::Integer(least, most))
     }
 }
 
@@ -124,6 +142,16 @@ pub fn milliseconds(text: &str) -> Result<Duration, QuantityError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_integer_outside_of_its_bounds_names_them() {
+        let parse = integer(1_u16, 1024);
+        assert_eq!(parse("1024"), Ok(1024));
+        for text in ["0", "1025", "-1", "x", "", "1.5"] {
+            let error = parse(text).unwrap_err().to_string();
+            assert_eq!(error, "expected an integer from 1 to 1024", "{text}");
+        }
+    }
 
     #[test]
     fn units_of_sizes_are_powers_of_1000_or_1024() {

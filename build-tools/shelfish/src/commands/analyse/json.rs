@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use serde::Serialize;
-use shakmaty::CastlingMode;
+use shakmaty::{CastlingMode, Chess, EnPassantMode, Position as _, uci::UciMove};
 use shelfish_analysis::pgn::PgnError;
 use shelfish_analysis::{KnownEval, MoveReport, Origin, Phases, Report, SideReport};
 
@@ -49,21 +49,26 @@ struct Evaluation {
 }
 
 impl Evaluation {
-    fn new(known: &KnownEval) -> Evaluation {
-        let line = known
-            .line
-            .iter()
-            .map(ToString::to_string)
-            .collect::<Vec<_>>()
-            .join(" ");
+    fn new(known: &KnownEval, position: Chess, castling: CastlingMode) -> Evaluation {
         Evaluation {
             score: ScoreMember(known.score),
             depth: known.depth,
             knodes: known.knodes,
-            line,
+            line: spelled(&known.line, position, castling).join(" "),
             source: known.origin,
         }
     }
+}
+
+/// Spells castling in a line as `e1g1` in chess, and as `e1h1` in Chess960. The line ends before an illegal move.
+fn spelled(line: &[UciMove], mut position: Chess, castling: CastlingMode) -> Vec<String> {
+    line.iter()
+        .map_while(|uci| {
+            let m = uci.to_move(&position).ok()?;
+            position.play_unchecked(m);
+            Some(m.to_uci(castling).to_string())
+        })
+        .collect()
 }
 
 /// Writes the report of a game.
@@ -73,11 +78,9 @@ pub fn write(
     known: &[Option<KnownEval>],
     report: &Report,
 ) -> io::Result<()> {
-    let played = game
-        .game
-        .moves()
-        .iter()
-        .map(|m| m.to_uci(CastlingMode::Chess960).to_string());
+    let castling = CastlingMode::detect(&game.start().to_setup(EnPassantMode::Legal));
+    let played = game.game.moves().iter();
+    let played = played.map(|m| m.to_uci(castling).to_string());
     let game = Game {
         game: *number,
         line: *line,
@@ -100,7 +103,8 @@ pub fn write(
         settled: report.settled,
         evaluations: known
             .iter()
-            .map(|known| known.as_ref().map(Evaluation::new))
+            .zip(game.game.positions())
+            .map(|(known, position)| Some(Evaluation::new(known.as_ref()?, position, castling)))
             .collect(),
         error: game.error.as_ref().map(ToString::to_string),
     };

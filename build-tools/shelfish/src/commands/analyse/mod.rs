@@ -244,6 +244,7 @@ fn analyse(
                 game: pgn::read(&text.text, text.line),
             })
         });
+        let before = totals.games;
         loop {
             let batch = games
                 .by_ref()
@@ -277,6 +278,9 @@ fn analyse(
             if is_terminal {
                 out.flush()?;
             }
+        }
+        if totals.games == before {
+            return Err(format!("{source}: no game was found, expected a PGN").into());
         }
     }
     out.flush()?;

@@ -14,6 +14,7 @@ use shelfish_engine::{Bound, Game, Histories, Limits, Line, Silent, Table, UciSc
 
 use crate::BoxError;
 use crate::system::ordered::cores;
+use crate::system::quantity;
 use crate::terminal::progress::{Progress, Work};
 
 /// Size of a transposition table in bytes. The npm package has the same default, so that both find the same.
@@ -40,10 +41,10 @@ pub struct Args {
     #[arg(long, value_name = "PROGRAM", group = "engines", value_parser = Setup::parse)]
     uci: Option<Setup>,
     /// Number of searches at the same time [default: number of processors]
-    #[arg(long, value_name = "N", requires = "engines", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", requires = "engines", value_parser = quantity::integer(1_u16, 1024))]
     threads: Option<u16>,
     /// Nodes for each position of a doubtful move; a doubt takes up to three times as many
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_NODES, requires = "engines", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_NODES, requires = "engines", value_parser = quantity::integer(1_u64, u64::MAX))]
     nodes: u64,
 }
 

@@ -7,6 +7,7 @@ use shelfish::played::Bucketing;
 use crate::BoxError;
 use crate::commands::table_args::{Built, TableArgs, inputs};
 use crate::games::{self, Date, RatingRange, Selection, Speed, Wanted};
+use crate::system::quantity;
 
 /// Build a database of played moves from games.
 #[derive(clap::Args, Debug)]
@@ -42,10 +43,10 @@ pub struct Args {
     #[command(flatten)]
     pub(in crate::commands) table: TableArgs,
     /// Use the first N moves of each game
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = quantity::integer(0_u32, u32::MAX))]
     max_plies: u32,
     /// Leave out positions that fewer than N games reached
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = quantity::integer(1_u64, u64::MAX))]
     min_games: Option<u64>,
     /// Use games with a mean rating of the players in this range: 1600-2200, 2000-, -1500
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
@@ -71,7 +72,7 @@ pub struct Args {
     #[arg(long)]
     average_ratings: bool,
     /// Store references to the N games of each move with the highest ratings
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=Wanted::MAX_GAME_IDS.into()))]
+    #[arg(long, value_name = "N", value_parser = quantity::integer(1, Wanted::MAX_GAME_IDS))]
     game_ids: Option<u8>,
     /// Store references only to games of Lichess and of --whole, which readers of the book can open
     #[arg(long, requires = "game_ids")]

@@ -17,6 +17,7 @@ use shelfish_analysis::pgn::{GameTexts, PgnErrorKind, PgnGame, read_main_line};
 use crate::book::learning::{GameToLearn, Learned, Learning};
 use crate::games::result_of;
 use crate::input::{Dump, Input, MEMORY};
+use crate::system::quantity;
 use crate::terminal::progress::{Progress, Work};
 use crate::terminal::report::{self, write_counts};
 use crate::terminal::shown::{beginning, shown};
@@ -55,8 +56,8 @@ pub struct LearnArgs {
     #[arg(long, value_name = "NAME")]
     player: Vec<String>,
     /// Learn the first N moves of each game
-    #[arg(long, value_name = "N", default_value_t = 50)]
-    max_plies: usize,
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = quantity::integer(0_u32, u32::MAX))]
+    max_plies: u32,
     #[command(flatten)]
     output: report::Output,
 }
@@ -237,7 +238,7 @@ fn to_learn(game: &PgnGame, args: &LearnArgs, summary: &mut Summary) -> Option<G
     Some(GameToLearn {
         hash: hash(game),
         sides,
-        moves: last_moves(game, args.max_plies),
+        moves: last_moves(game, args.max_plies as usize),
         winner,
     })
 }

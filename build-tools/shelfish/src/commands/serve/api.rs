@@ -61,7 +61,7 @@ pub struct Args {
     #[arg(long)]
     pub api: bool,
     /// API: limit of questions at a time; further questions are answered with 503
-    #[arg(long, alias = "at-once", requires = "api", value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, alias = "at-once", requires = "api", value_name = "N", default_value_t = 256, value_parser = quantity::integer(1_u16, u16::MAX))]
     max_questions: u16,
     /// API: time after which the manifest is requested again, to find a new database; a number alone counts seconds
     #[arg(long, requires = "api", value_name = "TIME", default_value = "60s", value_parser = quantity::seconds)]
