@@ -112,6 +112,11 @@ for (const [what, before] of /** @type {const} */ ([
       }),
   ],
   [
+    "opens as null",
+    () =>
+      void (IDBFactory.prototype.open = () => /** @type {any} */ (null)),
+  ],
+  [
     "is full",
     () =>
       void (IDBObjectStore.prototype.put = () => {
