@@ -113,8 +113,7 @@ for (const [what, before] of /** @type {const} */ ([
   ],
   [
     "opens as null",
-    () =>
-      void (IDBFactory.prototype.open = () => /** @type {any} */ (null)),
+    () => void (IDBFactory.prototype.open = () => /** @type {any} */ (null)),
   ],
   [
     "is full",
