@@ -39,6 +39,9 @@ pub enum CutOff {
     /// The decoder needs more bytes.
     #[error("the file is cut off ({0}): download it again")]
     Decoder(io::Error),
+    /// The last record has no end.
+    #[error("the file is cut off (its last line has no end): download it again")]
+    Record,
     /// The mark at the end of a Parquet file is missing.
     #[error("the file is cut off (Parquet without its end): download it again")]
     Parquet,

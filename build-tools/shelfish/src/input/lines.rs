@@ -2,6 +2,7 @@
 
 use std::io::{self, Read};
 
+use super::CutOff;
 use super::rows::Rows;
 
 /// The longest line that is parsed, in bytes.
@@ -73,6 +74,12 @@ impl Chunks {
                 self.is_over = self.fill()? == 0;
             }
             if self.is_over {
+                let last = self.rest.rsplit(|&byte| byte == b'\n').next();
+                let last = last.unwrap_or_default().trim_ascii();
+                // Some hosts do not tell the length of a file, and a file of several zstd frames may end between two frames.
+                if last.starts_with(b"{") && !last.ends_with(b"}") {
+                    return Err(CutOff::Record.into());
+                }
                 return Ok(Some(self.cut(self.rest.len())));
             }
             if let Some(end) = self.rest[searched..]
@@ -135,5 +142,24 @@ impl Iterator for Chunks {
 
     fn next(&mut self) -> Option<io::Result<Chunk>> {
         self.next_chunk().transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dump_whose_last_record_has_no_end_is_cut_off() {
+        let read = |text: &'static str| {
+            Chunks::new(Box::new(text.as_bytes())).collect::<io::Result<Vec<Chunk>>>()
+        };
+        for whole in ["", "{}", "{}\n", "{}\r\n{} ", "{}\nno record"] {
+            assert!(read(whole).is_ok(), "{whole:?}");
+        }
+        for cut in ["{", "{}\n{\"fen\":\"8/8"] {
+            let error = read(cut).unwrap_err().to_string();
+            assert!(error.contains("download it again"), "{cut:?}: {error}");
+        }
     }
 }

@@ -96,7 +96,8 @@ fn the_published_checksum_is_verified_for_every_compression() {
 fn a_failed_download_is_an_error_and_keeps_the_old_database() {
     let fixture = Fixture::new();
     let expected = expected(&fixture);
-    let old = fixture.file("old", &sample()[..sample().len() / 2]);
+    let (half, _) = sample()[..sample().len() / 2].rsplit_once('\n').unwrap();
+    let old = fixture.file("old", half);
     fixture.build(&[&old], &[]).succeeds();
     let before = fixture.files("db");
     assert_ne!(before, expected);

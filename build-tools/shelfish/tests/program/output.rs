@@ -255,7 +255,7 @@ fn errors_name_the_thing_the_expected_value_and_the_remedy() {
         (
             &["build", db, "-o", &new, "--threads", "-1"],
             2,
-            &["'-1'", "1..=1024"],
+            &["'-1'", "an integer from 1 to 1024"],
         ),
         (
             &["build", db, "-o", &new, "--max-memory", "1XB"],
