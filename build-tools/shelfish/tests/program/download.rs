@@ -96,12 +96,13 @@ fn the_published_checksum_is_verified_for_every_compression() {
 fn a_failed_download_is_an_error_and_keeps_the_old_database() {
     let fixture = Fixture::new();
     let expected = expected(&fixture);
-    let (half, _) = sample()[..sample().len() / 2].rsplit_once('\n').unwrap();
+    let sample = sample();
+    let (half, _) = sample[..sample.len() / 2].rsplit_once('\n').unwrap();
     let old = fixture.file("old", half);
     fixture.build(&[&old], &[]).succeeds();
     let before = fixture.files("db");
     assert_ne!(before, expected);
-    let half = zstd(&sample()).len() / 2;
+    let half = zstd(&sample).len() / 2;
     let cut = || Behaviour {
         breaks_after: half,
         ..Behaviour::default()
@@ -137,7 +138,7 @@ fn a_failed_download_is_an_error_and_keeps_the_old_database() {
             ["a.zst", ""],
         ),
     ] {
-        let host = BreakingHost::new(zstd(&sample()), behaviour.clone());
+        let host = BreakingHost::new(zstd(&sample), behaviour.clone());
         build(&fixture, &host, "a.zst", &[]).fails(&words);
         assert_eq!(fixture.files("db"), before, "{behaviour:?}");
     }
