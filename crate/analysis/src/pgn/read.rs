@@ -1,5 +1,7 @@
 //! Reads games.
 
+use std::borrow::Cow;
+
 use shakmaty::san::SanPlus;
 use shakmaty::{CastlingSide, Chess, Move, Position as _};
 use shelfish::position::Position;
@@ -47,7 +49,11 @@ const SIGNS: [(&str, u8); 30] = [
 /// Returns the standard spelling of a result: `1-0`, `0-1`, `1/2-1/2` or `*`. `1/2`, `½-½`, `0.5:0.5` and `1-0FF` are results too.
 /// Returns `None` for other text.
 pub fn result(written: &str) -> Option<&'static str> {
-    if written.len() > 20 || !written.starts_with(['0', '1', '½', '*', '.', 'O']) {
+    let is_sign = |c: char| "*½/:".contains(c) || DASHES.contains(&c);
+    if written.len() > 20
+        || !written.starts_with(['0', '1', '½', '*', '.', 'O'])
+        || !written.contains(is_sign)
+    {
         return None;
     }
     let plain = written
@@ -310,8 +316,9 @@ impl<'a> Reading<'a> {
     /// Returns the length of the word that begins with a character. It includes a promotion in brackets or after a blank, and the
     /// blanks of `1 - 0`.
     fn word_end(&self, first: char) -> usize {
-        for result in ["1 - 0", "0 - 1", "1/2 - 1/2", "½ - ½"] {
-            if self.rest.starts_with(result) {
+        if matches!(first, '0' | '1' | '½') {
+            let mut results = ["1 - 0", "0 - 1", "1/2 - 1/2", "½ - ½"].into_iter();
+            if let Some(result) = results.find(|result| self.rest.starts_with(result)) {
                 return result.len();
             }
         }
@@ -610,10 +617,17 @@ fn is_number(word: &str) -> bool {
 }
 
 fn sign_of(text: &str) -> Option<u8> {
-    let text = text.replace(DASHES, "-");
+    // Most words are moves.
+    if text.is_empty() || text.len() > 9 || text.ends_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let plain = match text.is_ascii() {
+        true => Cow::from(text),
+        false => Cow::from(text.replace(DASHES, "-")),
+    };
     SIGNS
         .into_iter()
-        .find(|(sign, _)| *sign == text)
+        .find(|(sign, _)| *sign == plain)
         .map(|(_, nag)| nag)
 }
 
@@ -663,6 +677,9 @@ fn tag(line: &str) -> Option<(&str, &str, usize)> {
 }
 
 fn unescaped(value: &str) -> String {
+    if !value.contains(['\\', '\r']) {
+        return value.to_owned();
+    }
     let mut escaped = false;
     let plain = value.chars().filter(|c| {
         escaped = *c == '\\' && !escaped;
