@@ -58,7 +58,7 @@ export class Endgames extends Opened<Pick<Stats, "requests" | "bytes">> {
    * Rejects with a {@link ShelfishError}, with code `castling`, `pieces` or `table` if the tables do not contain the position.
    */
   probe(fen: string, options?: CallOptions): Promise<EndgameResult> {
-    return this.lookUp("probe", fen, options, PROBE).then(withScore);
+    return this.lookUp("probe", [fen], options, PROBE, "one").then(withScore);
   }
 
   /**
@@ -71,10 +71,11 @@ export class Endgames extends Opened<Pick<Stats, "requests" | "bytes">> {
     fens: Iterable<string>,
     options?: CallOptions,
   ): Promise<Array<EndgameResult | ShelfishError>> {
-    return this.lookUpMany("probeMany", fens, options, PROBE).then((results) =>
-      results.map((result) =>
-        result instanceof ShelfishError ? result : withScore(result),
-      ),
+    return this.lookUp("probeMany", fens, options, PROBE, "all").then(
+      (results: any[]) =>
+        results.map((result) =>
+          result instanceof ShelfishError ? result : withScore(result),
+        ),
     );
   }
 }

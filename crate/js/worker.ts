@@ -2,7 +2,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { Database, openDatabase } from "./index.js";
-import { Calls, onAbort } from "./shared/abort.js";
+import { Calls, onAbort, orAborted } from "./shared/abort.js";
 import {
   asError,
   enter,
@@ -160,7 +160,7 @@ async function connected(
       return calls
         .run("the call", signal, (ended) => {
           onAbort(ended, () => port.postMessage({ id }));
-          return new Promise(send);
+          return orAborted(new Promise(send), ended);
         })
         .finally(() => answers.delete(id));
     });

@@ -64,7 +64,7 @@ export class Book extends OpenTable<BookManifest> {
    * Rejects with a {@link ShelfishError}.
    */
   moves(fen: string, options?: MovesOptions): Promise<Played> {
-    return this.lookUp("moves", fen, options, MOVES);
+    return this.lookUp("moves", [fen], options, MOVES, "one");
   }
 
   /**
@@ -76,7 +76,7 @@ export class Book extends OpenTable<BookManifest> {
     fens: Iterable<string>,
     options?: MovesOptions,
   ): Promise<Array<Played | ShelfishError>> {
-    return this.lookUpMany("movesMany", fens, options, MOVES);
+    return this.lookUp("movesMany", fens, options, MOVES, "all");
   }
 
   /**
@@ -112,13 +112,20 @@ export class Book extends OpenTable<BookManifest> {
         return toLichess(
           await this.lookUp(
             "explore",
-            fen,
+            [fen],
             { ...rest, topGames: true },
             TOP_GAMES,
+            "one",
           ),
           openingOf,
         );
-      const played: Played = await this.lookUp("explore", fen, rest, MOVES);
+      const played: Played = await this.lookUp(
+        "explore",
+        [fen],
+        rest,
+        MOVES,
+        "one",
+      );
       const opening = openingOf?.(played.fen);
       const { signal } = rest;
       const fens = played.moves.map((move) => move.fen);

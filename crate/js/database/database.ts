@@ -53,7 +53,7 @@ export class Database extends OpenTable<Manifest> {
       typeof options !== "object" ||
       !options ||
       !("format" in options || "multiPv" in options);
-    if (isPlain) return this.lookUp("lookup", fen, options, OPTIONS);
+    if (isPlain) return this.lookUp("lookup", [fen], options, OPTIONS, "one");
     return enter(async () => {
       const {
         format,
@@ -71,9 +71,10 @@ export class Database extends OpenTable<Manifest> {
         );
       const answer: PositionEval | null = await this.lookUp(
         "lookup",
-        fen,
+        [fen],
         format ? { castling: "chess960", ...rest } : rest,
         OPTIONS,
+        "one",
       );
       return answer && format ? toLichess(fen, answer, multiPv) : answer;
     });
@@ -89,7 +90,7 @@ export class Database extends OpenTable<Manifest> {
     fens: Iterable<string>,
     options?: LookupOptions<San>,
   ): Promise<Array<PositionEval<San> | null | ShelfishError>> {
-    return this.lookUpMany("lookupMany", fens, options, OPTIONS);
+    return this.lookUp("lookupMany", fens, options, OPTIONS, "all");
   }
 }
 

@@ -39,7 +39,10 @@ export function throwIfAborted(
 export class Calls {
   #running = new Set<AbortController>();
 
-  /** Runs `work` with a signal that is aborted with the caller's signal and by `close`. The reason is the error of the call. */
+  /**
+   * Runs `work` with a signal that is aborted with the caller's signal and by `close`. The reason is the error of the call, and `work`
+   * rejects with it.
+   */
   async run<T>(
     name: string,
     signal: AbortSignal | null | undefined,
@@ -50,11 +53,8 @@ export class Calls {
     const remove =
       signal && onAbort(signal, () => own.abort(aborted(signal, name)));
     this.#running.add(own);
-    const ended = new Promise<never>((_, reject) =>
-      onAbort(own.signal, () => reject(own.signal.reason)),
-    );
     try {
-      return await Promise.race([ended, work(own.signal)]);
+      return await work(own.signal);
     } finally {
       remove?.();
       this.#running.delete(own);
@@ -67,9 +67,21 @@ export class Calls {
   }
 }
 
+/** Waits for `work`. Rejects with the signal's reason if the signal is aborted first. */
+export const orAborted = <T>(
+  work: Promise<T>,
+  signal: AbortSignal,
+): Promise<T> =>
+  Promise.race([
+    new Promise<never>((_, reject) =>
+      onAbort(signal, () => reject(signal.reason)),
+    ),
+    work,
+  ]);
+
 /** Waits for `work`. Rejects with code `aborted` if the signal is aborted first. */
 export const unlessAborted = <T>(
   work: Promise<T>,
   signal: AbortSignal | null | undefined,
   name: string,
-): Promise<T> => new Calls().run(name, signal, () => work);
+): Promise<T> => new Calls().run(name, signal, (own) => orAborted(work, own));

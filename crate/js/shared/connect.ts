@@ -1,6 +1,6 @@
 // Opens databases and books: requests the manifest while the WASM module loads.
 
-import { Calls, onAbort } from "./abort.js";
+import { Calls, onAbort, orAborted } from "./abort.js";
 import { ShelfishError } from "./errors.js";
 import { type Module, platform, ready } from "./load.js";
 import {
@@ -110,7 +110,11 @@ export async function connect<E>(
       response.catch(() => {});
     }
     try {
-      await ready({ ...module, by: entryOf(given) }, wasm, timeout);
+      await orAborted(
+        ready({ ...module, by: entryOf(given) }, wasm, timeout),
+        own,
+      );
+      if (own.aborted) throw own.reason;
       return await open(
         url,
         source,

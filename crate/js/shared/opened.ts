@@ -20,48 +20,30 @@ export abstract class Opened<S> {
     this.reader = reader;
   }
 
-  /** @internal */
-  protected run<O extends CallOptions, T>(
-    call: string,
-    options: O | null | undefined,
-    kinds: Kinds<O>,
-    work: (options: Omit<O, "signal">, signal: AbortSignal) => Promise<T>,
-  ): Promise<T> {
-    const { signal, ...rest } = checked(call, options, kinds);
-    return this.#calls.run("the lookup", signal, (own) => work(rest, own));
-  }
-
-  /** @internal */
+  /**
+   * Looks positions up, and returns all answers or the only answer. With "nothing", only fills the caches.
+   * @internal
+   */
   protected lookUp<O extends CallOptions>(
-    call: string,
-    fen: string,
-    options: O | null | undefined,
-    kinds: Kinds<O>,
-  ): Promise<any> {
-    return enter(async () => {
-      const [answer] = await this.lookUpMany(call, [fen], options, kinds);
-      if (answer instanceof ShelfishError) throw answer;
-      return answer;
-    });
-  }
-
-  /** @internal */
-  protected lookUpMany<O extends CallOptions>(
     call: string,
     fens: Iterable<string>,
     options: O | null | undefined,
     kinds: Kinds<O>,
-    hasAnswers = true,
-  ): Promise<any[]> {
+    returned: "one" | "all" | "nothing",
+  ): Promise<any> {
     return enter(async () => {
       const list = fenList(call, fens);
-      const answers: unknown[] = await this.run(
-        call,
-        options,
-        kinds,
-        (rest, signal) => this.reader.lookup(list, rest, signal, hasAnswers),
+      const { signal, ...rest } = checked(call, options, kinds);
+      // The module ends its promise when the signal is aborted.
+      const found: unknown[] = await this.#calls.run(
+        "the lookup",
+        signal,
+        (own) => this.reader.lookup(list, rest, own, returned !== "nothing"),
       );
-      return answers.map(asError);
+      const answers = found.map(asError);
+      if (returned !== "one") return answers;
+      if (answers[0] instanceof ShelfishError) throw answers[0];
+      return answers[0];
     });
   }
 
@@ -99,12 +81,12 @@ export abstract class OpenTable<M> extends Opened<Stats> {
     fens: Iterable<string>,
     options?: Pick<CallOptions, "signal">,
   ): Promise<void> {
-    await this.lookUpMany(
+    await this.lookUp(
       "prefetch",
       fens,
       options,
       { signal: "signal" },
-      false,
+      "nothing",
     );
   }
 }

@@ -4,18 +4,21 @@ use core::cell::{Cell, RefCell};
 use core::fmt;
 use core::ops::Range;
 use core::time::Duration;
+use std::io::ErrorKind;
 
 use futures_util::FutureExt as _;
-use js_sys::{Function, Promise, Reflect, Uint8Array};
+use futures_util::future::{Either, select};
+use js_sys::{Array, Function, Promise, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
     AbortController, Headers, ReadableStreamDefaultReader, RequestCache, RequestInit, Response,
 };
+use web_time::Instant;
 
-use super::reason;
-use super::time::{is_foreign, is_isolated, is_offline, send};
-use crate::source::http::{Body, Head, Requested, TIMEOUT, base, split_query};
+use super::time::{is_foreign, is_isolated, is_offline, pause};
+use super::{bytes_of, reason};
+use crate::source::http::{Body, Head, Requested, TIMEOUT, base, split_query, time_limit};
 use crate::source::retry::RetryPolicy;
 use crate::source::{Source, SourceError, SourceErrorKind, Traffic};
 use crate::table::Manifest;
@@ -43,6 +46,9 @@ pub struct FetchOptions {
     pub headers: Option<Headers>,
     /// A function instead of the global `fetch`.
     pub function: Option<Function>,
+    /// An object instead of `fetch`, with `whole(file, cap)` and `range(file, start, end)`, which return promises of bytes. The URL is
+    /// then that of the folder.
+    pub object: Option<JsValue>,
     /// The promise of the response to a request for the manifest that was sent before, and the controller that aborts the request.
     pub early: Option<(Promise, AbortController)>,
 }
@@ -54,6 +60,7 @@ impl Default for FetchOptions {
             retry: RetryPolicy::default().with_total_time(TIMEOUT),
             headers: None,
             function: None,
+            object: None,
             early: None,
         }
     }
@@ -75,6 +82,8 @@ pub struct Fetch {
     whole: RefCell<Vec<(String, Vec<u8>)>>,
     /// Whether the warning about ignored ranges was logged.
     is_warned: Cell<bool>,
+    /// Whether each call must send its own requests.
+    is_isolated: bool,
     /// Whether the host has answered.
     has_answered: Cell<bool>,
     traffic: Cell<Traffic>,
@@ -89,15 +98,19 @@ impl fmt::Debug for Fetch {
 }
 
 impl Fetch {
-    /// Creates a source of the database whose manifest is at an absolute URL.
+    /// Creates a source of the database whose manifest is at an absolute URL, or whose files an object returns.
     pub fn new(manifest: &str, mut options: FetchOptions) -> Fetch {
         Fetch {
             manifest: manifest.to_string(),
-            base: RefCell::new(owned(base(manifest, manifest))),
+            base: RefCell::new(match options.object {
+                Some(_) => owned((manifest, "")),
+                None => owned(base(manifest, manifest)),
+            }),
             early: RefCell::new(options.early.take()),
             options,
             whole: RefCell::default(),
             is_warned: Cell::new(false),
+            is_isolated: is_isolated(),
             has_answered: Cell::new(false),
             traffic: Cell::default(),
         }
@@ -157,6 +170,9 @@ impl Fetch {
         received.set(0);
         let network = |error: JsValue| self.unanswered(url, &error);
         self.count(1, 0);
+        if let Some(object) = &self.options.object {
+            return Ok(self.ask(object, file, requested).await?);
+        }
         let range = requested.range_header();
         let early = if range.is_none() {
             self.early.take()
@@ -205,6 +221,55 @@ impl Fetch {
             self.base.replace(owned(base(&self.manifest, &found)));
         }
         Ok(bytes)
+    }
+
+    /// Asks the object of the caller once.
+    async fn ask(
+        &self,
+        object: &JsValue,
+        file: &str,
+        requested: &Requested,
+    ) -> Result<Vec<u8>, SourceErrorKind> {
+        let failed = |error: JsValue| {
+            let get = |name: &str| Reflect::get(&error, &name.into()).unwrap_or_default();
+            match (get("status").as_f64(), get("code").as_string().as_deref()) {
+                (Some(status), _) => SourceErrorKind::Status(status as u16),
+                (_, Some("missing" | "ENOENT")) => {
+                    SourceErrorKind::Io(ErrorKind::NotFound, reason(&error))
+                }
+                (_, Some("range")) => SourceErrorKind::Io(ErrorKind::UnexpectedEof, reason(&error)),
+                _ => SourceErrorKind::Network(reason(&error)),
+            }
+        };
+        let (method, status) = match requested {
+            Requested::Range(_) => ("range", 206),
+            Requested::Whole { .. } => ("whole", 200),
+        };
+        let arguments = Array::of1(&file.into());
+        match *requested {
+            Requested::Range(Range { start, end }) => {
+                arguments.push(&(start as f64).into());
+                arguments.push(&(end as f64).into())
+            }
+            Requested::Whole { cap } => arguments.push(&(cap as f64).into()),
+        };
+        let function: Function = Reflect::get(object, &method.into())
+            .and_then(JsCast::dyn_into)
+            .map_err(failed)?;
+        let promise = function.apply(object, &arguments).map_err(failed)?;
+        let bytes = JsFuture::from(Promise::resolve(&promise))
+            .await
+            .map_err(failed)?;
+        let bytes = bytes_of(&bytes)
+            .ok_or_else(|| SourceErrorKind::Network(format!("{method} returned no Uint8Array")))?;
+        self.count(0, bytes.len() as u64);
+        let head = Head {
+            status,
+            ..Head::default()
+        };
+        let mut body = requested.check(&head)?;
+        body.push(&bytes)?;
+        body.finish_whole().map(|(bytes, _)| bytes)
     }
 
     /// Reads a body until it ends or is too long, and returns the requested bytes.
@@ -263,6 +328,8 @@ impl Fetch {
         self.traffic.set(traffic);
     }
 
+    /// Requests a part of a file, with retries. All attempts together take at most [`RetryPolicy::total_time`], which the bytes that the
+    /// current attempt has received extend: see [`time_limit`].
     async fn get(&self, file: &str, requested: Requested) -> Result<Vec<u8>, SourceError> {
         let at = self.locate(file);
         let url = if file == self.options.manifest_file {
@@ -271,11 +338,24 @@ impl Fetch {
             [&*at, &self.base.borrow().1].concat()
         };
         let received = Cell::new(0);
-        send(&at, &self.options.retry, &received, &mut || {
+        let (started, retry) = (Instant::now(), &self.options.retry);
+        let attempt = || {
             self.attempt(&url, file, &requested, &received)
                 .boxed_local()
-        })
-        .await
+        };
+        let mut work = core::pin::pin!(retry.run(attempt, pause));
+        loop {
+            let limit = time_limit(retry.total_time, received.get());
+            let left = limit.saturating_sub(started.elapsed());
+            if left.is_zero() {
+                return Err(SourceError::new(at, SourceErrorKind::Timeout(limit)));
+            }
+            // Timers count whole milliseconds.
+            let timer = pause(left.saturating_add(Duration::from_millis(1)));
+            if let Either::Left((answer, _)) = select(work.as_mut(), timer).await {
+                return answer.map_err(|error| SourceError { at, ..error });
+            }
+        }
     }
 }
 
@@ -299,7 +379,7 @@ impl Source for Fetch {
     }
 
     fn locate(&self, file: &str) -> String {
-        if file == self.options.manifest_file {
+        if file == self.options.manifest_file && self.options.object.is_none() {
             split_query(&self.manifest).0.to_string()
         } else {
             [&*self.base.borrow().0, file].concat()
@@ -307,11 +387,11 @@ impl Source for Fetch {
     }
 
     fn is_offline(&self) -> bool {
-        is_offline()
+        self.options.object.is_none() && is_offline()
     }
 
     fn is_isolated(&self) -> bool {
-        is_isolated()
+        self.is_isolated
     }
 
     fn traffic(&self) -> Option<Traffic> {

@@ -24,13 +24,12 @@ mod time;
 
 pub use fetch::{Fetch, FetchOptions};
 pub use indexed_db::IndexedDb;
-pub use time::{is_isolated, send};
 
 use js_sys::{ArrayBuffer, Uint8Array};
 use wasm_bindgen::{JsCast as _, JsValue};
 
 /// Returns the bytes of a `Uint8Array`, also of another realm (a frame, jsdom, `vm` of Node), where `instanceof` fails.
-pub fn bytes_of(value: &JsValue) -> Option<Vec<u8>> {
+fn bytes_of(value: &JsValue) -> Option<Vec<u8>> {
     let is_bytes = ArrayBuffer::is_view(value)
         && js_sys::Reflect::get(value, &"BYTES_PER_ELEMENT".into()).is_ok_and(|size| size == 1);
     is_bytes.then(|| Uint8Array::new(value).to_vec())

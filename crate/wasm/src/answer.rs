@@ -6,8 +6,9 @@ use js_sys::{Array, Function, Object, Reflect};
 use serde::Serialize;
 use shelfish::position::FenError;
 use shelfish::reader::{self, Cache, Fetched, Observer, Origin};
+use shelfish::source::Source as _;
 use shelfish::table;
-use shelfish::web::IndexedDb;
+use shelfish::web::{Fetch, IndexedDb};
 use shelfish_wasm_shared::to_js;
 use wasm_bindgen::JsValue;
 
@@ -120,6 +121,11 @@ fn fetched(fetched: &Fetched<'_>) -> JsValue {
         },
         ok: fetched.is_good,
     })
+}
+
+/// Opens the cache of files in IndexedDB, by its name and maximum size.
+pub fn cache(files: &Fetch, named: Option<(String, u64)>) -> Option<IndexedDb> {
+    named.map(|(name, bytes)| IndexedDb::open(&name, bytes, &files.locate("")))
 }
 
 /// Returns a cache for a reader.

@@ -10,7 +10,7 @@ use shelfish::position::{Position, uci};
 use shelfish::shakmaty::san::SanPlus;
 use shelfish::shakmaty::{CastlingMode, Chess, Position as _};
 use shelfish::source::Source as _;
-use shelfish::web::IndexedDb;
+use shelfish::web::{Fetch, IndexedDb};
 use shelfish_endgames::{
     EndgameError, INDEX_FILE, IndexError, Probe, ProbedMove, Uncovered, parse_fen, read_index,
 };
@@ -21,10 +21,9 @@ use web_sys::{AbortController, AbortSignal};
 
 use crate::error::{at_opening, closed, into_js, source_error};
 use crate::options::{Open, Values};
-use crate::source::DatabaseSource;
 use crate::{answer, promise};
 
-type Reader = shelfish_endgames::Endgames<DatabaseSource>;
+type Reader = shelfish_endgames::Endgames<Fetch>;
 
 /// Open tables. Errors are plain objects, also among the answers.
 #[wasm_bindgen]
@@ -52,13 +51,13 @@ pub fn open(
             cache,
             on_request,
             ..
-        } = Values(&options).open()?;
+        } = Values(&options).open(source)?;
         fetch.manifest_file = INDEX_FILE;
         fetch.early = response.zip(controller);
-        let files = DatabaseSource::new(&url, source, fetch);
+        let files = Fetch::new(&url, fetch);
         let index = read_index(&files).await;
         let index = index.map_err(|error| at_opening(endgame_error(&error)))?;
-        let cache = files.cache(cache);
+        let cache = answer::cache(&files, cache);
         let reader = Reader::new(files, index, answer::shared(&cache))
             .with_memory(limits.memory)
             .with_concurrency(limits.concurrency)

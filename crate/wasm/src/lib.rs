@@ -13,7 +13,6 @@ mod evaluations;
 #[cfg(not(feature = "endgames"))]
 mod moves;
 mod options;
-mod source;
 #[cfg(not(feature = "endgames"))]
 mod table;
 

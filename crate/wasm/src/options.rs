@@ -57,8 +57,9 @@ impl Values<'_> {
         }
     }
 
-    /// Returns the options of `open`.
-    pub fn open(&self) -> Result<Open, WasmError> {
+    /// Returns the options of `open`. `source` may be an object of the caller.
+    pub fn open(&self, source: JsValue) -> Result<Open, WasmError> {
+        let object = source.is_object().then_some(source);
         let memory = self.number("memoryBytes", (16 << 20) as f64) as usize;
         let concurrency = self.number("concurrency", 12.0) as usize;
         let timeout = self.number("timeout", TIMEOUT.as_millis() as f64);
@@ -97,6 +98,7 @@ impl Values<'_> {
             fetch: FetchOptions {
                 retry: RetryPolicy::default().with_total_time(timeout),
                 function: self.get("fetch").map(JsCast::unchecked_into),
+                object,
                 headers: headers.transpose()?,
                 ..FetchOptions::default()
             },

@@ -9,8 +9,9 @@ use js_sys::{Array, Promise};
 use shelfish::played::Played;
 use shelfish::position::Position;
 use shelfish::reader::{REVALIDATION_INTERVAL, Reader};
+use shelfish::source::Source as _;
 use shelfish::table::Manifest;
-use shelfish::web::{IndexedDb, is_isolated};
+use shelfish::web::{Fetch, IndexedDb};
 use shelfish_wasm_shared::WasmError;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -19,14 +20,13 @@ use web_sys::{AbortController, AbortSignal};
 
 use crate::error::{at_opening, closed, into_js, open_error};
 use crate::options::{Open, Values};
-use crate::source::DatabaseSource;
 use crate::{answer, evaluations, moves, promise};
 
 /// A reader of either kind of record.
 #[derive(Clone)]
 enum Records {
-    Evaluations(Reader<DatabaseSource>),
-    Moves(Reader<DatabaseSource, Played>),
+    Evaluations(Reader<Fetch>),
+    Moves(Reader<Fetch, Played>),
 }
 
 /// Evaluates an expression with the reader of either kind.
@@ -71,10 +71,10 @@ pub fn open(
             pin,
             cache,
             on_request,
-        } = Values(&options).open()?;
+        } = Values(&options).open(source)?;
         fetch.early = response.zip(controller);
-        let files = DatabaseSource::new(&url, source, fetch);
-        let cache = files.cache(cache);
+        let files = Fetch::new(&url, fetch);
+        let cache = answer::cache(&files, cache);
         let builder = Reader::builder(files)
             .options(limits)
             .cache(answer::shared(&cache))
@@ -117,8 +117,9 @@ impl Table {
         let mut renewal = None;
         with_reader!(&records, reader => if reader.is_due(REVALIDATION_INTERVAL) {
             let reader = reader.clone();
+            let is_isolated = reader.source().is_isolated();
             let renewing = async move { drop(reader.revalidate().await) };
-            if is_isolated() {
+            if is_isolated {
                 renewal = Some(renewing.boxed_local());
             } else {
                 spawn_local(renewing);
