@@ -15,135 +15,52 @@ use shelfish::played::Played;
 use shelfish::position::Key;
 use shelfish::source::Source as _;
 use shelfish::table::{
-    Block, Chunk, EncodedBlock, Manifest, Record, RecordWeight, Shard, StoredRecord, TableError,
-    shard_name,
+    Block, Chunk, EncodedBlock, Manifest, Record, RecordWeight, Shard, StoredRecord, shard_name,
 };
 
+use crate::BoxError;
 use crate::database::scan::{RawBlock, Scan, ScanError};
-use crate::database::{self, DatabaseSource, DatabaseSourceError, OpenError};
+use crate::database::{self, DatabaseSource, OpenError};
 use crate::system::ordered::{Ordered, ordered};
-use crate::terminal::shown::shown;
 
 /// Bytes of a shard that are copied at a time.
 const COPIED: u64 = 4 << 20;
 
 /// Error of a base.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot build on {base}: {kind}")]
+#[error("cannot build on {base}: {error}")]
 pub struct BaseError {
-    /// Address of the base.
-    pub base: Arc<str>,
-    /// Problem of the base.
+    base: Arc<str>,
     #[source]
-    pub kind: Box<BaseErrorKind>,
+    error: BoxError,
 }
 
-/// Problems of a base.
-#[derive(Debug, thiserror::Error)]
-pub enum BaseErrorKind {
-    /// The system cannot create a client for the host.
-    #[error(transparent)]
-    Client(#[from] DatabaseSourceError),
-    /// The manifest is missing or unreadable.
-    #[error("{}", manifest_text(.0))]
-    Manifest(#[from] OpenError),
-    /// The manifest describes an unknown selection.
-    #[error(
-        "its manifest says {name} = {value:?}, which this shelfish does not know: use a newer one, or build of its export"
-    )]
-    Selection {
-        /// Name of the selection.
-        name: String,
-        /// Value in the manifest.
-        value: String,
-    },
-    /// Positions of few games were left out of the base. Contains the minimum number of games, from the manifest.
-    #[error(
-        "positions of fewer than {0} games were left out of it, so counts would be wrong: build it with --min-games 1"
-    )]
-    MinGames(String),
-    /// The base is a part of a book.
-    #[error(
-        "it is a part of a book (`shelfish extract`) and lacks positions of its games, so counts would be wrong: build on \
-         the whole book"
-    )]
-    Part,
-    /// The base has games that are used whole, and the build leaves out positions of few games.
-    #[error(
-        "it has games that are used whole, and does not say which positions are theirs, so --min-games would leave them \
-         out: build from all inputs at once"
-    )]
-    WholeGames,
-    /// An earlier base has games of the same input. Contains its name, which may be empty.
-    #[error(
-        "it has games of an input of another base{}{}",
-        if .0.is_empty() { "" } else { ", " }, shown(.0)
-    )]
-    SameInput(String),
-    /// A setting differs.
-    #[error("{}: give the same options", setting_text(name, base.as_deref(), build.as_deref()))]
-    Setting {
-        /// Name of the setting.
-        name: String,
-        /// Value in the manifest of the base.
-        base: Option<String>,
-        /// Value of the build.
-        build: Option<String>,
-    },
-    /// A file contradicts the manifest.
-    #[error(transparent)]
-    Scan(#[from] ScanError),
-    /// A block contradicts its page.
-    #[error(transparent)]
-    Table(#[from] TableError),
-    /// The keys of a block are not above those of the previous block.
-    #[error("{0}: the positions are not above those of the previous block")]
-    Order(Chunk),
-    /// The system cannot start the threads or the runtime.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-}
-
-fn manifest_text(error: &OpenError) -> String {
+/// Returns the error of a manifest, with the command for another kind of database.
+fn of_manifest(error: OpenError) -> BoxError {
     let OpenError::Kind {
         found, expected, ..
     } = error
     else {
-        return error.to_string();
+        return error.into();
     };
     let command = if found == Played::KIND {
         "shelfish book build"
     } else {
         "shelfish build"
     };
-    format!("it contains {found:?}, expected {expected:?}: use `{command}`")
+    format!("it contains {found:?}, expected {expected:?}: use `{command}`").into()
 }
 
-fn setting_text(name: &str, base: Option<&str>, build: Option<&str>) -> String {
-    match (base, build) {
-        (Some(base), Some(build)) => {
-            format!("its manifest says {name} = {base:?}, this build says {build:?}")
-        }
-        (Some(base), None) => {
-            format!("its manifest says {name} = {base:?}, this build does not")
-        }
-        (None, build) => {
-            let build = build.unwrap_or_default();
-            format!("this build says {name} = {build:?}, its manifest does not")
-        }
-    }
-}
-
-fn base_error(base: &Arc<str>) -> impl Fn(BaseErrorKind) -> BaseError + use<> {
+fn base_error(base: &Arc<str>) -> impl Fn(BoxError) -> BaseError + use<> {
     let base = base.clone();
-    move |kind| BaseError {
+    move |error| BaseError {
         base: base.clone(),
-        kind: Box::new(kind),
+        error,
     }
 }
 
 /// Function that reduces a record of a base and returns its new weight, or `None` if nothing remains.
-pub type Narrow<R> = Box<dyn Fn(R) -> Result<Option<(R, usize)>, BaseErrorKind> + Send + Sync>;
+pub type Narrow<R> = Box<dyn Fn(R) -> Result<Option<(R, usize)>, BoxError> + Send + Sync>;
 
 /// Base with its manifest.
 #[derive(Clone)]
@@ -160,11 +77,12 @@ impl<R: Record + Clone> Base<R> {
         let name: Arc<str> = at.database.as_str().into();
         let open = || {
             let source = at.source()?;
-            let manifest = Arc::new(database::wait(database::manifest::<R>(&source))??);
+            let manifest =
+                database::wait(database::manifest::<R>(&source))?.map_err(of_manifest)?;
             Ok(Base {
                 name: name.clone(),
                 source,
-                manifest,
+                manifest: Arc::new(manifest),
                 kind: PhantomData,
             })
         };
@@ -207,7 +125,7 @@ impl<R: Record + Clone> Base<R> {
             Ok(())
         };
         let copied = database::wait(copy).and_then(|copied| copied);
-        copied.map_err(|error| self.error(error.into()))
+        copied.map_err(|error| self.error(error))
     }
 
     /// Returns the values that the build recorded.
@@ -216,8 +134,8 @@ impl<R: Record + Clone> Base<R> {
     }
 
     /// Creates an error of this base.
-    pub fn error(&self, kind: BaseErrorKind) -> BaseError {
-        base_error(&self.name)(kind)
+    pub fn error(&self, error: impl Into<BoxError>) -> BaseError {
+        base_error(&self.name)(error.into())
     }
 
     /// Starts to read, at the first record that remains after `narrow`.
@@ -308,7 +226,10 @@ impl<R: Record + Clone> BaseReader<R> {
                 .zip(block.record_weights.first())
                 .is_some_and(|(last, first)| last.key >= first.key)
             {
-                return Err(block.error(BaseErrorKind::Order(block.chunk.clone())));
+                let chunk = &block.chunk;
+                let what =
+                    format!("{chunk}: the positions are not above those of the previous block");
+                return Err(base_error(&block.base)(what.into()));
             }
             // A block without remaining records is skipped, but its order is still checked.
             if !block.record_weights.is_empty() {
@@ -335,18 +256,12 @@ enum Content<R: Record> {
     Narrowed(Vec<R>),
 }
 
-impl<R: Record + Clone> OpenBlock<R> {
-    fn error(&self, kind: impl Into<BaseErrorKind>) -> BaseError {
-        base_error(&self.base)(kind.into())
-    }
-}
-
 /// Applies the selection to a block.
 fn narrowed<R: Record>(
     block: &Block<R>,
     record_weights: &mut Vec<RecordWeight>,
     narrow: &Narrow<R>,
-) -> Result<Vec<R>, BaseErrorKind> {
+) -> Result<Vec<R>, BoxError> {
     let mut records = Vec::new();
     for mut entry in std::mem::take(record_weights) {
         let record = block.get(entry.n)?;
@@ -386,7 +301,9 @@ impl<R: Record + Clone> BaseRecord<R> {
     pub fn record(&self) -> Result<R, BaseError> {
         let n = self.block.record_weights[self.n].n;
         match &self.block.content {
-            Content::Whole(block, _) => block.get(n).map_err(|error| self.block.error(error)),
+            Content::Whole(block, _) => block
+                .get(n)
+                .map_err(|error| base_error(&self.block.base)(error.into())),
             Content::Narrowed(records) => Ok(records[n].clone()),
         }
     }

@@ -135,20 +135,6 @@ impl fmt::Display for Extraction {
     }
 }
 
-/// Reasons why nothing was extracted.
-#[derive(Debug, thiserror::Error)]
-enum ExtractError {
-    /// The database contains no start position.
-    #[error("the database contains none of {}; nothing was written", counted(*asked as u64, "start position"))]
-    Nothing { asked: usize },
-    /// The first positions alone exceed the size limit.
-    #[error("no database fits into {}; increase --max-size", HumanBytes(*room))]
-    NoRoom { room: u64 },
-    /// The output directory is the database itself.
-    #[error("{} is the source database, which the output would replace; choose another --out", .0.display())]
-    Itself(PathBuf),
-}
-
 /// Extracts a database and prints a summary.
 pub fn run(args: Args) -> Outcome {
     let source = args.database.source()?;
@@ -186,7 +172,11 @@ fn extract<R: Record>(
         let to = args.out.canonicalize().ok();
         let from = Path::new(&source.locate("")).canonicalize();
         if from.is_ok_and(|from| to == Some(from)) {
-            return Err(ExtractError::Itself(args.out.clone()).into());
+            let out = args.out.display();
+            return Err(format!(
+                "{out} is the source database, which the output would replace; choose another --out"
+            )
+            .into());
         }
     }
     let mut starts: Vec<Key> = args.start.iter().map(Position::key).collect();
@@ -213,7 +203,8 @@ fn extract<R: Record>(
     let asked = starts.len();
     walk.visit(starts, plies)?;
     if walk.plies_of.is_empty() {
-        return Err(ExtractError::Nothing { asked }.into());
+        let asked = counted(asked as u64, "start position");
+        return Err(format!("the database contains none of {asked}; nothing was written").into());
     }
     let found = walk.plies_of.len() as u64;
     let written = write(args, &workspace, &mut walk, weight)?;
@@ -412,7 +403,12 @@ fn write<R: Record>(
                 writer.complete()?.discard()?;
                 let share = room as f64 / bytes as f64;
                 match ((count as f64 * share * 0.98) as usize).min(count - 1) {
-                    0 => return Err(ExtractError::NoRoom { room }.into()),
+                    0 => {
+                        let room = HumanBytes(room);
+                        return Err(
+                            format!("no database fits into {room}; increase --max-size").into()
+                        );
+                    }
                     fewer => walk.keep_nearest(fewer),
                 }
             }

@@ -200,32 +200,6 @@ struct CommonArgs {
     output: report::Output,
 }
 
-/// Errors of parts, in addition to those of their files.
-#[derive(Debug, thiserror::Error)]
-pub enum PartsError {
-    /// The sample has too few positions.
-    #[error(
-        "{parts} parts take at least {parts} positions in the sample, found {found}: make fewer parts"
-    )]
-    Few {
-        /// Number of parts.
-        parts: usize,
-        /// Number of positions.
-        found: usize,
-    },
-    /// The plan lacks the part.
-    #[error("--part {part}: the plan has {parts} parts, from 0 on")]
-    NoSuchPart {
-        /// Number of `--part`.
-        part: usize,
-        /// Number of parts of the plan.
-        parts: usize,
-    },
-    /// The fragments in a folder are too large for a manifest.
-    #[error("{0}: the fragments have more than {MAX_BYTES} bytes, too many for a manifest")]
-    TooLarge(String),
-}
-
 /// Runs a command.
 pub fn run(command: Command) -> Outcome {
     match command {
@@ -308,7 +282,11 @@ fn plan(args: &PlanArgs) -> Result<(), BoxError> {
         },
     )?;
     let (parts, found) = (args.parts as usize, sample.weights.len());
-    let boundaries = boundaries(&sample.sorted(), parts).ok_or(PartsError::Few { parts, found })?;
+    let boundaries = boundaries(&sample.sorted(), parts).ok_or_else(|| {
+        format!(
+            "{parts} parts take at least {parts} positions in the sample, found {found}: make fewer parts"
+        )
+    })?;
     let options = WriterOptions {
         shard_bytes: args.files.shard_size,
         inline_page_bytes: args.files.inline_pages as usize,
@@ -476,7 +454,7 @@ fn encode(args: &EncodeArgs) -> Result<EncodedPart, BoxError> {
     let plan = Plan::read(&args.common.plan)?;
     let (part, parts) = (args.part as usize, plan.parts());
     if part >= parts {
-        return Err(PartsError::NoSuchPart { part, parts }.into());
+        return Err(format!("--part {part}: the plan has {parts} parts, from 0 on").into());
     }
     let (name, reader): (_, Box<dyn Read>) = if args.lines.as_os_str() == "-" {
         ("standard input".to_owned(), Box::new(io::stdin()))
@@ -627,7 +605,11 @@ async fn write_manifest(store: &Store, plan: &Plan) -> Result<Sealed, BoxError> 
         };
         bytes += found.bytes.len();
         if bytes > MAX_BYTES {
-            return Err(PartsError::TooLarge(store.locate(&plan.folder())).into());
+            let at = store.locate(&plan.folder());
+            return Err(format!(
+                "{at}: the fragments have more than {MAX_BYTES} bytes, too many for a manifest"
+            )
+            .into());
         }
         let fragment = match Fragment::parse(&found.bytes, plan, part) {
             Ok(fragment) => fragment,

@@ -11,7 +11,7 @@ use super::payload::{self, EvaluationSize, Surplus};
 use super::record::{Record, Reject, parse, parse_rows};
 use super::share::Share;
 use super::{Counts, Selection};
-use crate::build::base::{Base, BaseError, BaseErrorKind, Narrow};
+use crate::build::base::{Base, BaseError, Narrow};
 use crate::build::kind::Kind;
 use crate::build::rejects;
 use crate::build::spool::{OverLimit, SpoolError};
@@ -60,8 +60,7 @@ impl Evaluations {
         let kind = self.clone();
         Some(Box::new(move |mut eval: PositionEval| {
             kind.selection.narrow(&eval.position, &mut eval.evaluations);
-            let weight = kind.weight(&kind.payload(&eval));
-            let weight = weight.map_err(|error| BaseErrorKind::Io(error.into()))?;
+            let weight = kind.weight(&kind.payload(&eval))?;
             Ok(weight.map(|weight| (eval, weight)))
         }))
     }
@@ -100,10 +99,9 @@ impl Evaluations {
 /// Returns the selection of a base.
 pub fn selection_of(base: &Base<PositionEval>) -> Result<Selection, BaseError> {
     Selection::parse(base.info()).map_err(|(name, value)| {
-        base.error(BaseErrorKind::Selection {
-            name: name.to_owned(),
-            value: value.to_owned(),
-        })
+        base.error(format!(
+            "its manifest says {name} = {value:?}, which this shelfish does not know: use a newer one, or build of its export"
+        ))
     })
 }
 

@@ -14,14 +14,14 @@ use serde::Serialize;
 use shelfish::played::{Details, GameId, GameRef, Played};
 use shelfish::table::{WriteError, WriterOptions};
 
-use crate::build::base::{Base, BaseError, BaseErrorKind, Narrow};
+use crate::build::base::{Base, BaseError, Narrow};
 use crate::build::gather::gather;
 use crate::build::runs::RunFiles;
 use crate::build::write::{Content, write};
 use crate::build::{BuildError, Files, Options};
 use crate::input::{DumpKind, Input};
 use crate::terminal::report::write_rejected;
-use crate::terminal::shown::counted;
+use crate::terminal::shown::{counted, shown};
 
 pub use details::Wanted;
 pub use manifest::{DetailFacts, InfoError};
@@ -247,15 +247,24 @@ impl KnownGames {
     ) -> Result<(), BaseError> {
         let mut wanted = described.clone();
         if let Some((_, least)) = base.info().iter().find(|(name, _)| name == "min_games") {
-            return Err(base.error(BaseErrorKind::MinGames(least.clone())));
+            let why = format!(
+                "positions of fewer than {least} games were left out of it, so counts would be wrong: build it with --min-games 1"
+            );
+            return Err(base.error(why));
         }
         if base.info().iter().any(|(name, _)| name == PART) {
-            return Err(base.error(BaseErrorKind::Part));
+            return Err(base.error(
+                "it is a part of a book (`shelfish extract`) and lacks positions of its games, so counts would be wrong: build on \
+                 the whole book",
+            ));
         }
         if wanted.remove("min_games").is_some()
             && base.info().iter().any(|(name, _)| name == WHOLE_GAMES)
         {
-            return Err(base.error(BaseErrorKind::WholeGames));
+            return Err(base.error(
+                "it has games that are used whole, and does not say which positions are theirs, so --min-games would leave them \
+                 out: build from all inputs at once",
+            ));
         }
         self.firsts.push(self.names.len());
         let names = base.info().iter().find(|(name, _)| name == SOURCE_NAMES);
@@ -268,28 +277,32 @@ impl KnownGames {
                     for hash in value.split_ascii_whitespace() {
                         let name = names.next().unwrap_or_default();
                         if !self.add(hash, name.to_owned()) {
-                            return Err(base.error(BaseErrorKind::SameInput(name.to_owned())));
+                            let comma = if name.is_empty() { "" } else { ", " };
+                            let name = shown(name);
+                            return Err(base.error(format!(
+                                "it has games of an input of another base{comma}{name}"
+                            )));
                         }
                     }
                 }
                 SOURCE_NAMES => {}
                 _ if wanted.remove(name).as_ref() == Some(value) => {}
                 _ => {
-                    return Err(base.error(BaseErrorKind::Setting {
-                        name: name.clone(),
-                        base: Some(value.clone()),
-                        build: described.get(name).cloned(),
-                    }));
+                    let build = match described.get(name) {
+                        Some(build) => format!("this build says {build:?}"),
+                        None => "this build does not".to_owned(),
+                    };
+                    return Err(base.error(format!(
+                        "its manifest says {name} = {value:?}, {build}: give the same options"
+                    )));
                 }
             }
         }
         match wanted.pop_first() {
             None => Ok(()),
-            Some((name, build)) => Err(base.error(BaseErrorKind::Setting {
-                name,
-                base: None,
-                build: Some(build),
-            })),
+            Some((name, build)) => Err(base.error(format!(
+                "this build says {name} = {build:?}, its manifest does not: give the same options"
+            ))),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::compression::{CompressedText, Compression, MEMORY, max_window_log};
 use super::lines::{Chunk, Chunks};
 #[cfg(feature = "parquet")]
 use super::parquet;
-use super::remote::{Download, Remote, RemoteError};
+use super::remote::{Download, LIST, Remote};
 use super::rows::PARQUET_MARK;
 use super::{Input, InputError};
 
@@ -227,7 +227,10 @@ impl Dump {
             // A compressed frame has its own end.
             if matches!(&dump.content, Content::Text(text) if matches!(text.compression, Compression::None))
             {
-                return Err(RemoteError::Endless.into());
+                return Err(io::Error::other(format!(
+                    "the host sends neither its length, nor chunks, nor a checksum, so a missing end would not be noticed: \
+                     download it with another program and compare its size, or publish {LIST} next to it"
+                )));
             }
             let what =
                 "the host sends no length, so that missing frames at the end are not noticed";

@@ -17,7 +17,6 @@ use sha2::{Digest, Sha256};
 use shelfish::source::host::{self, Host, HostError, client_builder, innermost, kind_of, pause_of};
 use shelfish::source::retry::RetryPolicy;
 use shelfish::source::{Source as _, SourceError, SourceErrorKind};
-use thiserror::Error;
 use tokio::runtime::Runtime;
 
 use super::file_name;
@@ -26,7 +25,7 @@ use crate::system::url::{is_http, scheme};
 use crate::terminal::shown::{beginning, hexadecimal, shown};
 
 /// Name of the list of checksums, next to the files.
-const LIST: &str = "sha256sums.txt";
+pub(super) const LIST: &str = "sha256sums.txt";
 /// Maximum size of a list of checksums, in bytes.
 const MAX_SUMS: u64 = 4 << 20;
 /// Maximum time without a byte.
@@ -35,72 +34,6 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 const MIN_RATE: u64 = 1 << 10;
 /// Maximum delay that a host may request.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(600);
-
-/// An error that keeps a file on a host from being read to its end.
-#[derive(Debug, Error)]
-pub enum RemoteError {
-    /// The scheme of the URL is not HTTP.
-    #[error("found {0}://, expected http://, https://, a file, or - for standard input")]
-    Scheme(String),
-    /// The HTTP client cannot be created.
-    #[error("no HTTP client: {0}")]
-    Client(String),
-    /// The answer is an error that a retry would repeat.
-    #[error("{0}")]
-    Answer(SourceErrorKind),
-    /// The end of a text cannot be known.
-    #[error(
-        "the host sends neither its length, nor chunks, nor a checksum, so a missing end would not be noticed: download it with \
-         another program and compare its size, or publish {LIST} next to it"
-    )]
-    Endless,
-    /// The connection broke too often without progress.
-    #[error("gave up after {times} attempts without progress, {at} bytes were received: {error}")]
-    Broken {
-        /// The last error.
-        error: SourceErrorKind,
-        /// Number of bytes received before.
-        at: u64,
-        /// Number of attempts without progress.
-        times: u32,
-    },
-    /// The host sends too slowly.
-    #[error("only {at} bytes arrived within {} seconds", .time.as_secs())]
-    Slow {
-        /// Number of bytes received.
-        at: u64,
-        /// Time of waiting for the host.
-        time: Duration,
-    },
-    /// The address of the list of checksums is not a URL.
-    #[error(transparent)]
-    Address(#[from] HostError),
-    /// The host does not answer.
-    #[error("{0}; check the address and the connection")]
-    Down(SourceErrorKind),
-    /// The list of checksums cannot be read.
-    #[error("cannot read the checksum from {0}")]
-    Sums(#[from] SourceError),
-    /// The received bytes do not match the published checksum.
-    #[error(
-        "its SHA-256 is {found}, expected {expected} from {sums}: the file was damaged or replaced during the download; run \
-         the command again"
-    )]
-    Checksum {
-        /// The published checksum, in hexadecimal digits.
-        expected: String,
-        /// The checksum of the received bytes.
-        found: String,
-        /// The URL of the list of checksums.
-        sums: String,
-    },
-}
-
-impl From<RemoteError> for io::Error {
-    fn from(error: RemoteError) -> io::Error {
-        io::Error::other(error)
-    }
-}
 
 /// Returns the folder of a URL.
 pub fn folder_of(url: &str) -> &str {
@@ -227,7 +160,9 @@ impl Remote {
     fn with_timeout(url: &str, timeout: Duration) -> io::Result<Remote> {
         if !scheme(url).is_some_and(is_http) {
             let found = url.split("://").next().unwrap_or_default();
-            return Err(RemoteError::Scheme(found.to_owned()).into());
+            return Err(io::Error::other(format!(
+                "found {found}://, expected http://, https://, a file, or - for standard input"
+            )));
         }
         let client = client_builder()
             .connect_timeout(timeout)
@@ -238,9 +173,9 @@ impl Remote {
                     .enable_all()
                     .build()?,
             ),
-            client: client
-                .build()
-                .map_err(|error| RemoteError::Client(innermost(&error)))?,
+            client: client.build().map_err(|error| {
+                io::Error::other(format!("no HTTP client: {}", innermost(&error)))
+            })?,
             url: url.to_owned(),
             timeout,
             response: None,
@@ -286,8 +221,8 @@ impl Remote {
     }
 
     /// Requests the checksum that the host publishes.
-    fn published(&self) -> Result<Option<String>, RemoteError> {
-        let host = host_of(&self.url)?;
+    fn published(&self) -> io::Result<Option<String>> {
+        let host = host_of(&self.url).map_err(io::Error::other)?;
         let list = match self.runtime.block_on(host.whole(LIST, MAX_SUMS)) {
             Ok(list) => list,
             // A host without this file publishes no checksums.
@@ -300,9 +235,14 @@ impl Remote {
                 kind: kind @ (SourceErrorKind::Network(_) | SourceErrorKind::Timeout(_)),
                 ..
             }) => {
-                return Err(RemoteError::Down(kind));
+                return Err(io::Error::other(format!(
+                    "{kind}; check the address and the connection"
+                )));
             }
-            Err(error) => return Err(error.into()),
+            Err(error) => {
+                let why = format!("cannot read the checksum from {error}");
+                return Err(io::Error::other(why));
+            }
         };
         let (list, file) = (String::from_utf8_lossy(&list), file_name(&self.url));
         let found = checksums(&list).find(|(name, _)| *name == file);
@@ -416,7 +356,7 @@ impl Remote {
     }
 
     /// Receives the next bytes, with retries. At the end, compares the checksum with the published one.
-    fn advance(&mut self) -> Result<(), RemoteError> {
+    fn advance(&mut self) -> io::Result<()> {
         let runtime = self.runtime.clone();
         let retry = RetryPolicy::default()
             .with_max_retries(MAX_RETRIES.into())
@@ -426,7 +366,10 @@ impl Remote {
             let at = self.at;
             let time = self.timeout * (retry.max_retries + 1) + Duration::from_secs(at / MIN_RATE);
             if self.waited > time {
-                return Err(RemoteError::Slow { at, time });
+                let time = time.as_secs();
+                return Err(io::Error::other(format!(
+                    "only {at} bytes arrived within {time} seconds"
+                )));
             }
             let begin = Instant::now();
             let received = runtime.block_on(self.receive());
@@ -438,11 +381,13 @@ impl Remote {
             times += 1;
             let Some(delay) = retry.delay(times, begin.elapsed(), &error) else {
                 let error = error.kind;
-                return Err(if error.is_transient() {
-                    RemoteError::Broken { error, at, times }
+                return Err(io::Error::other(if error.is_transient() {
+                    format!(
+                        "gave up after {times} attempts without progress, {at} bytes were received: {error}"
+                    )
                 } else {
-                    RemoteError::Answer(error)
-                });
+                    error.to_string()
+                }));
             };
             if at > 0
                 && let Ok(mut download) = self.download.lock()
@@ -458,14 +403,14 @@ impl Remote {
         if self.is_over { self.finish() } else { Ok(()) }
     }
 
-    fn finish(&mut self) -> Result<(), RemoteError> {
+    fn finish(&mut self) -> io::Result<()> {
         let found = hexadecimal(&std::mem::take(&mut self.hash).finalize());
         if let Some(expected) = self.expected.take_if(|expected| *expected != found) {
-            return Err(RemoteError::Checksum {
-                expected,
-                found,
-                sums: host_of(&self.url)?.locate(LIST),
-            });
+            let sums = host_of(&self.url).map_err(io::Error::other)?.locate(LIST);
+            return Err(io::Error::other(format!(
+                "its SHA-256 is {found}, expected {expected} from {sums}: the file was damaged or replaced during the download; run \
+                 the command again"
+            )));
         }
         if let Ok(mut download) = self.download.lock() {
             (download.bytes, download.sha256, download.published) =

@@ -11,23 +11,12 @@ use super::{Args, BoxError, blocks};
 use crate::database::{self, Kind};
 use crate::terminal::shown::counted;
 
-/// Reasons why a database does not become a Polyglot book.
-#[derive(Debug, thiserror::Error)]
-enum PolyglotError {
-    /// The database contains evaluations.
-    #[error(
-        "the database contains evaluations; --format polyglot needs a book, which `shelfish book build` makes of games"
-    )]
-    Evaluations,
-    /// No move was played often enough.
-    #[error("nothing to write: no move was played in {0} games; decrease --min-games")]
-    NoMoves(u64),
-}
-
 /// Writes the moves that at least `min_games` games played. The entries are sorted in memory.
 pub fn write(args: &Args, min_games: u64, out: &mut impl Write) -> Result<(), BoxError> {
     if database::kind(&args.database.source()?)? == Kind::Evaluations {
-        return Err(PolyglotError::Evaluations.into());
+        return Err(
+            "the database contains evaluations; --format polyglot needs a book, which `shelfish book build` makes of games".into(),
+        );
     }
     let (mut entries, mut positions, mut left_out) = (Vec::new(), 0u64, 0u64);
     let counts = |played: &Played| {
@@ -55,7 +44,10 @@ pub fn write(args: &Args, min_games: u64, out: &mut impl Write) -> Result<(), Bo
         }
     }
     if entries.is_empty() {
-        return Err(PolyglotError::NoMoves(min_games).into());
+        return Err(format!(
+            "nothing to write: no move was played in {min_games} games; decrease --min-games"
+        )
+        .into());
     }
     entries.sort_unstable_by_key(|entry| (entry.key, Reverse(entry.weight), entry.code));
     for entry in &entries {

@@ -1,5 +1,7 @@
 //! Fragment of a manifest, which `shelfish parts encode` writes for a part.
 
+use std::fmt::Display;
+
 use serde::{Deserialize, Serialize};
 use shelfish::table::Part;
 use twox_hash::XxHash64;
@@ -29,44 +31,6 @@ struct Sealed {
     checksum: String,
 }
 
-/// Reasons why a fragment cannot be merged into the manifest.
-#[derive(Debug, thiserror::Error)]
-pub enum FragmentError {
-    /// The file is not JSON, or lacks a field.
-    #[error("the fragment is damaged ({0}): encode this part again")]
-    Json(serde_json::Error),
-    /// The text does not match its checksum.
-    #[error(
-        "the fragment is damaged (wrong checksum {found}, expected {expected}): encode this part again"
-    )]
-    Checksum {
-        /// Checksum in the file.
-        expected: String,
-        /// Checksum of the text.
-        found: String,
-    },
-    /// The file has another format.
-    #[error(
-        "the fragment is damaged (expected format {FORMAT:?}, found {0:?}): encode this part again"
-    )]
-    Format(String),
-    /// The fragment belongs to another plan.
-    #[error("the fragment belongs to plan {found}: encode this part again with this plan")]
-    Plan {
-        /// Id of the other plan.
-        found: String,
-    },
-    /// The fragment belongs to another part.
-    #[error("the fragment belongs to part {found}: encode this part again")]
-    Part {
-        /// Number of the other part.
-        found: usize,
-    },
-    /// The pages are not in order, or outside of the keys of the part.
-    #[error("pages are outside of the keys of the part: encode this part again")]
-    Keys,
-}
-
 impl Fragment {
     /// Creates the fragment of a part.
     pub fn new(plan: &Plan, part: usize, table: Part) -> Fragment {
@@ -85,30 +49,37 @@ impl Fragment {
         serde_json::to_vec(&Sealed { fragment, checksum })
     }
 
-    /// Decodes and checks the fragment of a part.
-    pub fn parse(bytes: &[u8], plan: &Plan, part: usize) -> Result<Fragment, FragmentError> {
+    /// Decodes and checks the fragment of a part. An error says why it cannot be merged into the manifest.
+    pub fn parse(bytes: &[u8], plan: &Plan, part: usize) -> Result<Fragment, String> {
+        let wrong = |why: String| format!("{why}: encode this part again");
+        let damaged = |why: &dyn Display| wrong(format!("the fragment is damaged ({why})"));
+        let json = |error| damaged(&error);
         let Sealed {
             fragment,
             checksum: expected,
-        } = serde_json::from_slice(bytes).map_err(FragmentError::Json)?;
+        } = serde_json::from_slice(bytes).map_err(json)?;
         let found = checksum(fragment.get());
         if found != expected {
-            return Err(FragmentError::Checksum { expected, found });
+            return Err(damaged(&format!(
+                "wrong checksum {found}, expected {expected}"
+            )));
         }
-        let fragment: Fragment =
-            serde_json::from_str(fragment.get()).map_err(FragmentError::Json)?;
-        if fragment.format != FORMAT {
-            return Err(FragmentError::Format(fragment.format));
+        let fragment: Fragment = serde_json::from_str(fragment.get()).map_err(json)?;
+        let found = &fragment.format;
+        if found != FORMAT {
+            return Err(damaged(&format!(
+                "expected format {FORMAT:?}, found {found:?}"
+            )));
         }
         if fragment.plan != plan.id() {
-            return Err(FragmentError::Plan {
-                found: fragment.plan,
-            });
+            let found = &fragment.plan;
+            return Err(format!(
+                "the fragment belongs to plan {found}: encode this part again with this plan"
+            ));
         }
         if fragment.part != part {
-            return Err(FragmentError::Part {
-                found: fragment.part,
-            });
+            let found = fragment.part;
+            return Err(wrong(format!("the fragment belongs to part {found}")));
         }
         let keys = plan.keys_of(part);
         let pages = fragment.table.shards.iter().flat_map(|shard| &shard.pages);
@@ -117,7 +88,9 @@ impl Fragment {
             || !separators.iter().all(|separator| keys.contains(separator))
             || !separators.is_sorted_by(|a, b| a < b)
         {
-            return Err(FragmentError::Keys);
+            return Err(wrong(
+                "pages are outside of the keys of the part".to_owned(),
+            ));
         }
         Ok(fragment)
     }
@@ -163,15 +136,15 @@ mod tests {
             match Fragment::parse(&bytes, &plan, part) {
                 Ok(found) => prop_assert_eq!(is_right.then_some(fragment), Some(found)),
                 Err(error) => {
-                    let is_keys = matches!(error, FragmentError::Keys);
+                    let is_keys = error.contains("outside of the keys");
                     prop_assert!(is_keys && !is_right, "{}", error);
                 }
             }
             let of_next = Fragment::parse(&bytes, &plan, next);
-            let is_found = matches!(of_next, Err(FragmentError::Part { found }) if found == part);
+            let is_found = of_next.is_err_and(|error| error.contains(&format!("belongs to part {part}:")));
             prop_assert!(is_found);
             let of_other = Fragment::parse(&bytes, &other, part);
-            let is_found = matches!(of_other, Err(FragmentError::Plan { found }) if found == plan.id());
+            let is_found = of_other.is_err_and(|error| error.contains(&format!("belongs to plan {}:", plan.id())));
             prop_assert!(is_found);
         }
     }
@@ -221,7 +194,8 @@ mod tests {
             forged.table.shards[0].pages = pages.iter().map(|key| page(&key[..], 7)).collect();
             let bytes = forged.to_bytes().unwrap_or_default();
             assert!(
-                matches!(Fragment::parse(&bytes, &plan, 1), Err(FragmentError::Keys)),
+                Fragment::parse(&bytes, &plan, 1)
+                    .is_err_and(|error| error.contains("outside of the keys")),
                 "{pages:?}"
             );
         }

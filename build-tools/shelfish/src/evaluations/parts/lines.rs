@@ -13,7 +13,6 @@ use shelfish::digits::{from_hex, hex};
 use shelfish::table::KeyRange;
 use twox_hash::XxHash64;
 
-use crate::build::spool::SpoolError;
 use crate::evaluations::payload;
 use crate::terminal::shown::shown;
 
@@ -36,62 +35,19 @@ impl LineShare {
     pub const ALL: LineShare = LineShare { n: 0, of: 1 };
 
     /// Parses `I/N`.
-    pub fn parse(text: &str) -> Result<LineShare, LineError> {
+    pub fn parse(text: &str) -> Result<LineShare, String> {
         let numbers = text.split_once('/');
         numbers
             .and_then(|(n, of)| Some((n.parse().ok()?, of.parse().ok()?)))
             .filter(|(n, of)| n < of)
             .map(|(n, of)| LineShare { n, of })
-            .ok_or_else(|| LineError::Share(text.to_owned()))
+            .ok_or_else(|| format!("expected I/N such as 0/8, with I below N, found {text:?}"))
     }
 
     /// Returns whether a line, numbered from 1, belongs to this share.
     pub fn has(self, line: u64) -> bool {
         line.saturating_sub(1) / TOGETHER % self.of == self.n
     }
-}
-
-/// Problems of a line.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum LineError {
-    /// The text is not a share.
-    #[error("expected I/N such as 0/8, with I below N, found {0:?}")]
-    Share(String),
-    /// The line does not have the three fields of a line of `shelfish parts partition`.
-    #[error(
-        "expected the number of a part, a key and a record, as `shelfish parts partition` writes them, found {0:?}"
-    )]
-    Fields(String),
-    /// The checksum is wrong.
-    #[error("wrong checksum: the line was changed after `shelfish parts partition` wrote it")]
-    Damaged,
-    /// The line belongs to another part.
-    #[error(
-        "expected part {expected} (--part), found part {found}: select the lines with `grep ^{expected:05}`"
-    )]
-    Part {
-        /// Number of the encoded part.
-        expected: usize,
-        /// Number of the part of the line.
-        found: usize,
-    },
-    /// The key is outside of the part.
-    #[error("the key is outside of this part: partition the dump with this plan")]
-    Key,
-    /// The key is below the key of the previous line.
-    #[error("the key is below the key of the previous line: sort the lines with `LC_ALL=C sort`")]
-    Order,
-    /// The line is longer than every record.
-    #[error("the line has more than {MAX_LINE} bytes")]
-    TooLong,
-    /// The input ends without the empty last line.
-    #[error(
-        "the input is incomplete: expected more lines, or the empty line that --ended requires"
-    )]
-    BrokenOff,
-    /// The record is invalid.
-    #[error("{0}: expected a record from `shelfish parts partition`")]
-    Record(#[from] SpoolError),
 }
 
 /// Appends a line.
@@ -106,8 +62,13 @@ pub fn push(text: &mut String, part: usize, key: &[u8], payload: &[u8]) {
 }
 
 /// Parses a line without its line ending: part, key and payload.
-pub fn parse(line: &[u8]) -> Result<(usize, Vec<u8>, Vec<u8>), LineError> {
-    let fields = || LineError::Fields(shown(&String::from_utf8_lossy(&line[..line.len().min(80)])));
+pub fn parse(line: &[u8]) -> Result<(usize, Vec<u8>, Vec<u8>), String> {
+    let fields = || {
+        let found = shown(&String::from_utf8_lossy(&line[..line.len().min(80)]));
+        format!(
+            "expected the number of a part, a key and a record, as `shelfish parts partition` writes them, found {found:?}"
+        )
+    };
     let mut parts = line.splitn(3, |byte| *byte == b'\t');
     let (Some(part), Some(key), Some(record)) = (parts.next(), parts.next(), parts.next()) else {
         return Err(fields());
@@ -122,15 +83,12 @@ pub fn parse(line: &[u8]) -> Result<(usize, Vec<u8>, Vec<u8>), LineError> {
     let record = std::str::from_utf8(record)
         .ok()
         .and_then(|record| STANDARD_NO_PAD.decode(record).ok());
-    let mut payload = record.ok_or(LineError::Damaged)?;
-    let end = payload
-        .len()
-        .checked_sub(CHECKSUM)
-        .ok_or(LineError::Damaged)?;
-    let sum = payload.split_off(end);
-    if sum != checksum(&key, &payload).to_le_bytes() {
-        return Err(LineError::Damaged);
-    }
+    let checked = record.and_then(|mut payload| {
+        let sum = payload.split_off(payload.len().checked_sub(CHECKSUM)?);
+        (sum == checksum(&key, &payload).to_le_bytes()).then_some(payload)
+    });
+    let damaged = "wrong checksum: the line was changed after `shelfish parts partition` wrote it";
+    let payload = checked.ok_or(damaged)?;
     Ok((part, key, payload))
 }
 
@@ -176,23 +134,32 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// Parses the line that was read.
-    fn parse(&mut self) -> Result<(Vec<u8>, Vec<u8>), LineError> {
+    fn parse(&mut self) -> Result<(Vec<u8>, Vec<u8>), String> {
         if self.text.len() > MAX_LINE {
-            return Err(LineError::TooLong);
+            return Err(format!("the line has more than {MAX_LINE} bytes"));
         }
         let (found, key, payload) = parse(self.text.strip_suffix(b"\n").unwrap_or(&self.text))?;
         let expected = self.part;
         if found != expected {
-            return Err(LineError::Part { expected, found });
+            return Err(format!(
+                "expected part {expected} (--part), found part {found}: select the lines with `grep ^{expected:05}`"
+            ));
         }
         if !self.keys.contains(&key) {
-            return Err(LineError::Key);
+            return Err(
+                "the key is outside of this part: partition the dump with this plan".to_owned(),
+            );
         }
         if key < self.last {
-            return Err(LineError::Order);
+            return Err(
+                "the key is below the key of the previous line: sort the lines with `LC_ALL=C sort`"
+                    .to_owned(),
+            );
         }
         // The checksum detects accidental changes only.
-        payload::check(&payload)?;
+        payload::check(&payload).map_err(|error| {
+            format!("{error}: expected a record from `shelfish parts partition`")
+        })?;
         self.last.clone_from(&key);
         Ok((key, payload))
     }
@@ -211,7 +178,10 @@ impl<R: BufRead> Iterator for Lines<R> {
                 let text = format!("{}: {error}", self.name);
                 return Some(Err(io::Error::new(error.kind(), text)));
             }
-            Ok(0) if self.ended => Err(LineError::BrokenOff),
+            Ok(0) if self.ended => Err(
+                "the input is incomplete: expected more lines, or the empty line that --ended requires"
+                    .to_owned(),
+            ),
             Ok(0) => return None,
             Ok(_) if self.ended && self.text == b"\n" => return None,
             Ok(_) => {
@@ -264,10 +234,10 @@ mod tests {
             assert!(parse(&changed).is_err(), "letter {n}");
             assert!(parse(&line[..n]).is_err(), "cut to {n}");
         }
-        assert!(matches!(
-            parse(b"a line of something else"),
-            Err(LineError::Fields(_))
-        ));
+        assert!(
+            parse(b"a line of something else")
+                .is_err_and(|error| error.contains("expected the number of a part"))
+        );
     }
 
     #[test]

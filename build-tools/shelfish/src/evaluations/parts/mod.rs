@@ -11,4 +11,4 @@ pub mod fragment;
 pub mod lines;
 pub mod plan;
 
-pub use plan::{MAX_PARTS, Plan, PlanError, PlanErrorKind};
+pub use plan::{MAX_PARTS, Plan};

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -39,49 +39,6 @@ pub struct Plan {
     id: String,
 }
 
-/// Error of an invalid plan.
-#[derive(Debug, thiserror::Error)]
-#[error("{}: {kind}", path.display())]
-pub struct PlanError {
-    /// Path of the plan.
-    pub path: PathBuf,
-    /// Problem of the plan.
-    pub kind: PlanErrorKind,
-}
-
-/// Problems of a plan.
-#[derive(Debug, thiserror::Error)]
-pub enum PlanErrorKind {
-    /// The file cannot be read.
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    /// The file is not JSON, or lacks a field.
-    #[error("expected a plan from `shelfish parts plan`: {0}")]
-    Json(#[from] serde_json::Error),
-    /// The file has another format.
-    #[error(
-        "expected format {FORMAT:?}, found {0:?}: make the plan with `shelfish parts plan` of this version"
-    )]
-    Format(String),
-    /// A boundary is not above the previous boundary.
-    #[error("boundary {0} is not above the previous boundary: make the plan again")]
-    Order(usize),
-    /// The plan has too many parts.
-    #[error("expected at most {MAX_PARTS} parts, found {0}")]
-    Parts(usize),
-    /// The identifier is not that of the contents.
-    #[error(
-        "the plan is damaged or was edited: its contents have the id {expected}, but the file says {found:.80}: make the \
-         plan again"
-    )]
-    Id {
-        /// Identifier of the contents.
-        expected: String,
-        /// Identifier in the file.
-        found: String,
-    },
-}
-
 impl Plan {
     /// Creates a plan whose parts begin at the given keys.
     pub fn new(
@@ -104,26 +61,29 @@ impl Plan {
     }
 
     /// Reads a plan from a file.
-    pub fn read(path: &Path) -> Result<Plan, PlanError> {
-        let read = || {
+    pub fn read(path: &Path) -> Result<Plan, String> {
+        let read = || -> io::Result<Vec<u8>> {
             let mut bytes = Vec::new();
             File::open(path)?.take(MAX_BYTES).read_to_end(&mut bytes)?;
-            Plan::parse(&bytes)
+            Ok(bytes)
         };
-        read().map_err(|kind| PlanError {
-            path: path.to_owned(),
-            kind,
-        })
+        let bytes = read().map_err(|error| error.to_string());
+        let plan = bytes.and_then(|bytes| Plan::parse(&bytes));
+        plan.map_err(|error| format!("{}: {error}", path.display()))
     }
 
     /// Parses a plan.
-    pub fn parse(bytes: &[u8]) -> Result<Plan, PlanErrorKind> {
-        let plan: Plan = serde_json::from_slice(bytes)?;
-        if plan.format != FORMAT {
-            return Err(PlanErrorKind::Format(plan.format));
+    pub fn parse(bytes: &[u8]) -> Result<Plan, String> {
+        let plan: Plan = serde_json::from_slice(bytes)
+            .map_err(|error| format!("expected a plan from `shelfish parts plan`: {error}"))?;
+        let (format, parts) = (&plan.format, plan.parts());
+        if format != FORMAT {
+            return Err(format!(
+                "expected format {FORMAT:?}, found {format:?}: make the plan with `shelfish parts plan` of this version"
+            ));
         }
-        if plan.parts() > MAX_PARTS {
-            return Err(PlanErrorKind::Parts(plan.parts()));
+        if parts > MAX_PARTS {
+            return Err(format!("expected at most {MAX_PARTS} parts, found {parts}"));
         }
         let is_above = |n: usize| {
             if n == 0 {
@@ -133,16 +93,20 @@ impl Plan {
             }
         };
         if let Some(n) = (0..plan.boundaries.len()).find(|n| !is_above(*n)) {
-            return Err(PlanErrorKind::Order(n + 1));
+            let n = n + 1;
+            return Err(format!(
+                "boundary {n} is not above the previous boundary: make the plan again"
+            ));
         }
         let expected = plan.id_of_contents();
         if plan.id == expected {
             Ok(plan)
         } else {
-            Err(PlanErrorKind::Id {
-                expected,
-                found: plan.id,
-            })
+            let found = plan.id;
+            Err(format!(
+                "the plan is damaged or was edited: its contents have the id {expected}, but the file says {found:.80}: make the \
+                 plan again"
+            ))
         }
     }
 

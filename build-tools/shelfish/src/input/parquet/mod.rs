@@ -1,7 +1,6 @@
 //! Dumps in Parquet with a row per PV, as Lichess publishes its database at Hugging Face. Files are read and written by
 //! row groups, one page of each column at a time.
 
-mod error;
 mod pages;
 
 use std::fs::File;
@@ -22,7 +21,6 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor, Type};
 
-use self::error::{FileError, ValuesError, is_text};
 use self::pages::Pages;
 use super::CutOff;
 use super::lines::{Chunk, MAX_LINE, Text};
@@ -62,10 +60,13 @@ impl Table {
     pub fn open(file: File, read: Arc<AtomicU64>, memory: usize) -> io::Result<Table> {
         let (found, max) = (footer(&file)?, memory / 128);
         if found > max {
-            return Err(FileError::Footer { found, max }.into());
+            return Err(invalid(format!(
+                "Parquet: its footer has {found} bytes, expected at most {max}: use more --max-memory, or write the file anew with \
+                 larger row groups"
+            )));
         }
         let open = || ParquetMetaDataReader::new().parse_and_finish(&file);
-        let metadata = guarded(open).map_err(FileError::Open)?;
+        let metadata = guarded(open).map_err(|error| invalid(format!("Parquet: {error}")))?;
         let schema = metadata.file_metadata().schema_descr();
         let mut places = [0; COLUMNS.len()];
         for (place, name) in places.iter_mut().zip(COLUMNS) {
@@ -77,9 +78,11 @@ impl Table {
                     let found = schema
                         .columns()
                         .iter()
-                        .map(|column| column.path().string())
-                        .collect();
-                    FileError::NoColumn { name, found }
+                        .map(|column| column.path().string());
+                    let (found, expected) = (found.collect::<Vec<_>>().join(", "), COLUMNS.join(", "));
+                    invalid(format!(
+                        "Parquet without column {name}, it has {found}: expected {expected}, one row a PV, as Lichess publishes it"
+                    ))
                 })?;
             check(name, &schema.column(*place))?;
             for group in metadata.row_groups() {
@@ -89,11 +92,10 @@ impl Table {
                     | Compression::ZSTD(_)
                     | Compression::GZIP(_) => {}
                     found => {
-                        return Err(FileError::Compression {
-                            column: name,
-                            found,
-                        }
-                        .into());
+                        return Err(invalid(format!(
+                            "Parquet column {name}: compressed with {found}, which is not read here; expected Snappy, zstd, gzip or \
+                             none: write the file anew"
+                        )));
                     }
                 }
             }
@@ -139,22 +141,34 @@ fn footer(mut file: &File) -> io::Result<usize> {
     }
 }
 
+fn invalid(error: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, error)
+}
+
 /// Checks that a column has the expected type.
-fn check(name: &'static str, column: &ColumnDescriptor) -> Result<(), FileError> {
+fn check(name: &str, column: &ColumnDescriptor) -> io::Result<()> {
+    let is_text = matches!(name, "fen" | "line");
     let is_right = match column.physical_type() {
-        Physical::BYTE_ARRAY => is_text(name),
-        Physical::INT32 | Physical::INT64 => !is_text(name),
+        Physical::BYTE_ARRAY => is_text,
+        Physical::INT32 | Physical::INT64 => !is_text,
         _ => false,
     };
     let is_list = column.max_rep_level() > 0;
     if is_right && !is_list && column.max_def_level() <= 1 {
         return Ok(());
     }
-    Err(FileError::Type {
-        column: name,
-        found: column.physical_type(),
-        is_list,
-    })
+    let expected = if is_text {
+        "strings (BYTE_ARRAY)"
+    } else {
+        "whole numbers (INT32 or INT64)"
+    };
+    let (found, lists) = (
+        column.physical_type(),
+        if is_list { " in lists" } else { "" },
+    );
+    Err(invalid(format!(
+        "Parquet column {name}: expected {expected}, found {found}{lists}; cast it and write the file anew"
+    )))
 }
 
 /// Column of a row group.
@@ -318,12 +332,11 @@ impl Chunks {
         let count = BATCH.min(*left);
         let first = self.table.metadata.row_group(group).num_rows() as usize - *left;
         let at = |column: usize| {
-            let rows = (first, first + count - 1);
-            move |error| FileError::Values {
-                group,
-                rows,
-                column: COLUMNS[column],
-                error,
+            let (last, column) = (first + count - 1, COLUMNS[column]);
+            move |error| {
+                invalid(format!(
+                    "Parquet row group {group}, rows {first} to {last}, column {column}: {error}"
+                ))
             }
         };
         let [fen, line, depth, knodes, cp, mate] = columns;
@@ -395,29 +408,34 @@ impl Chunks {
                 .map_err(|_| ParquetError::General("too few columns".to_owned()))?;
             Ok((columns, rows.num_rows() as usize))
         };
-        Ok(guarded(open).map_err(|error| FileError::Group { group, error })?)
+        guarded(open).map_err(|error| invalid(format!("Parquet row group {group}: {error}")))
     }
 }
 
 /// Returns the values if there is a value for each row.
-fn some<T>(values: Result<Vec<T>, ParquetError>, expected: usize) -> Result<Vec<T>, ValuesError> {
+fn some<T>(values: Result<Vec<T>, ParquetError>, expected: usize) -> Result<Vec<T>, String> {
     match values {
         Ok(values) if values.len() == expected => Ok(values),
-        Ok(values) => Err(ValuesError::Count {
-            expected,
-            found: values.len(),
-        }),
-        Err(ParquetError::External(error)) => Err(ValuesError::Page(error)),
-        Err(error) => Err(ValuesError::Decode(error)),
+        Ok(values) => Err(format!(
+            "expected {expected} values, found {}: the file is damaged",
+            values.len()
+        )),
+        // A page is not read.
+        Err(ParquetError::External(error)) => Err(error.to_string()),
+        Err(error) => Err(format!(
+            "{error}: the file is damaged, or of a kind that is not known here"
+        )),
     }
 }
 
 /// Returns the values if no value is null.
-fn all<T>(values: Vec<Option<T>>) -> Result<Vec<T>, ValuesError> {
+fn all<T>(values: Vec<Option<T>>) -> Result<Vec<T>, String> {
+    let null =
+        |row| format!("expected a value, found null in row {row} of these; leave such rows out");
     values
         .into_iter()
         .enumerate()
-        .map(|(row, value)| value.ok_or(ValuesError::Null(row)))
+        .map(|(row, value)| value.ok_or_else(|| null(row)))
         .collect()
 }
 

@@ -10,8 +10,8 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 use shelfish::leb128;
 
-use super::error::PageError;
-
+/// The error of a header that is not that of its page.
+const WRONG_HEADER: &str = "the header of a page contradicts its content: the file is damaged";
 /// Maximum length of the header of a page, which may contain statistics.
 const MAX_HEADER: u64 = 64 << 10;
 /// Memory of a text of a dictionary, in addition to its bytes.
@@ -43,7 +43,7 @@ struct Header {
 
 impl Pages {
     /// Checks the header of a page and returns the sizes of the page.
-    fn header(&self, rest: &mut &[u8]) -> Result<Header, PageError> {
+    fn header(&self, rest: &mut &[u8]) -> Result<Header, String> {
         let (mut header, mut problem) = (Header::default(), None);
         let is_whole = fields(rest, 0, &mut |field, number| {
             let max = match field {
@@ -63,19 +63,24 @@ impl Pages {
                         && self.is_text
                         && !matches!(number, 0 | 2 | 8) =>
                 {
-                    problem = Some(PageError::Encoding(number));
+                    // A small page may have gigabytes of text.
+                    problem = Some(format!(
+                        "texts in encoding {number} (delta), expected plain or dictionary (0, 2 or 8): write the file anew"
+                    ));
                     return;
                 }
                 _ => return,
             }
             if number > max {
-                problem.get_or_insert(PageError::Size { found: number, max });
+                problem.get_or_insert(format!(
+                    "a page or its dictionary has {number} bytes or values, expected at most {max}: use more --max-memory, or \
+                     write the file anew with smaller pages"
+                ));
             }
         });
-        match (problem, is_whole) {
-            (Some(problem), _) => Err(problem),
-            (None, Some(())) => Ok(header),
-            (None, None) => Err(PageError::Header),
+        match problem {
+            Some(problem) => Err(problem),
+            None => is_whole.map(|()| header).ok_or(WRONG_HEADER.to_owned()),
         }
     }
 
@@ -87,7 +92,7 @@ impl Pages {
         let text = flate2::read::MultiGzDecoder::new(bytes);
         // The crate reports damage.
         match io::copy(&mut text.take(max + 1), &mut io::sink()) {
-            Ok(found) if found > max => Err(ParquetError::External(Box::new(PageError::Header))),
+            Ok(found) if found > max => Err(ParquetError::External(WRONG_HEADER.into())),
             _ => Ok(()),
         }
     }
@@ -112,7 +117,7 @@ impl ChunkReader for Pages {
         let mut rest = &bytes[..];
         let header = self
             .header(&mut rest)
-            .map_err(|error| ParquetError::External(Box::new(error)))?;
+            .map_err(|error| ParquetError::External(error.into()))?;
         if self.is_gzip {
             self.check_gzip(start + (bytes.len() - rest.len()) as u64, &header)?;
         }
@@ -174,12 +179,7 @@ mod tests {
             is_text: true,
             is_gzip: false,
         };
-        let error = |mut header: &[u8]| {
-            pages
-                .header(&mut header)
-                .err()
-                .map(|error| error.to_string())
-        };
+        let error = |mut header: &[u8]| pages.header(&mut header).err();
         let sizes = |more: &[u8]| [&[0x15, 0, 0x15, 20, 0x15, 20], more, &[0]].concat();
         // A page of 10 bytes with 3 plain values, and a dictionary of 3 values.
         assert_eq!(
