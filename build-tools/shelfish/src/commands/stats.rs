@@ -95,61 +95,38 @@ struct Stats {
 
 impl fmt::Display for Stats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ManifestFacts {
-            format,
-            integrity,
-            positions,
-            totals,
-            info,
-            bytes,
-            shards,
-            pages,
-            page_bytes,
-            replaced_bytes,
-        } = &self.manifest;
-        let each = |bytes: u64| bytes as f64 / (*positions).max(1) as f64;
-        writeln!(f, "manifest, format {format}")?;
-        writeln!(f, "  {integrity}")?;
+        let facts = &self.manifest;
+        let number = |n: u64| HumanCount(n).to_string();
         writeln!(
             f,
-            "  positions   {:>15}",
-            HumanCount(*positions).to_string()
+            "manifest, format {}\n  {}",
+            facts.format, facts.integrity
         )?;
-        for (name, total) in totals {
-            writeln!(
-                f,
-                "  {:<12}{:>15}",
-                shown(name),
-                HumanCount(*total).to_string()
-            )?;
+        writeln!(f, "  positions   {:>15}", number(facts.positions))?;
+        for (name, total) in &facts.totals {
+            writeln!(f, "  {:<12}{:>15}", shown(name), number(*total))?;
         }
-        writeln!(
-            f,
-            "  bytes       {:>15}   {:.3} a position",
-            HumanCount(*bytes).to_string(),
-            each(*bytes)
-        )?;
-        writeln!(
-            f,
-            "  of it pages {:>15}   {:.3} a position",
-            HumanCount(*page_bytes).to_string(),
-            each(*page_bytes)
-        )?;
-        if *replaced_bytes > 0 {
-            writeln!(
-                f,
-                "  replaced    {:>15}   {:.3} a position",
-                HumanCount(*replaced_bytes).to_string(),
-                each(*replaced_bytes)
-            )?;
+        for (name, bytes) in [
+            ("bytes", facts.bytes),
+            ("of it pages", facts.page_bytes),
+            ("replaced", facts.replaced_bytes),
+        ] {
+            if bytes > 0 || name != "replaced" {
+                let each = bytes as f64 / facts.positions.max(1) as f64;
+                writeln!(
+                    f,
+                    "  {name:<12}{:>15}   {each:.3} a position",
+                    number(bytes)
+                )?;
+            }
         }
         writeln!(
             f,
             "  {}, {}",
-            counted(*shards as u64, "shard"),
-            counted(*pages as u64, "page")
+            counted(facts.shards as u64, "shard"),
+            counted(facts.pages as u64, "page")
         )?;
-        info.iter()
-            .try_for_each(|(name, value)| writeln!(f, "  {}: {}", shown(name), shown(value)))
+        let mut info = facts.info.iter();
+        info.try_for_each(|(name, value)| writeln!(f, "  {}: {}", shown(name), shown(value)))
     }
 }

@@ -1,6 +1,6 @@
 //! Blocking lookups with a deadline.
 
-use std::io;
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,47 +8,24 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use shakmaty::Chess;
 use shelfish::position::Position;
-use shelfish::reader::{Options, REVALIDATION_INTERVAL, ReadError, Reader};
+use shelfish::reader::{Options, REVALIDATION_INTERVAL, Reader};
 use shelfish::table::Record;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 
-use super::{Args, DatabaseSource, DatabaseSourceError, OpenError, address};
+use super::{Args, DatabaseSource, OpenError, address};
 
 /// Timeout if no other limit applies.
 pub const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Error of a blocking lookup, or of the opening before it.
 #[derive(Clone, Debug, thiserror::Error)]
-pub enum BlockingError {
-    /// The address is invalid, or its source cannot be created.
-    #[error("{0}")]
-    Source(#[source] Arc<DatabaseSourceError>),
-    /// The system cannot start the runtime.
-    #[error("the threads of the lookups cannot start: {0}")]
-    Runtime(Arc<io::Error>),
-    /// The manifest is missing or unreadable.
-    #[error(transparent)]
-    Open(OpenError),
-    /// The host did not send the manifest in time.
-    #[error("{database}: no answer within {} s", limit.as_secs())]
-    OpenTimeout {
-        /// Address of the database.
-        database: String,
-        /// Time that the host had.
-        limit: Duration,
-    },
-    /// The position could not be looked up.
-    #[error(transparent)]
-    Read(ReadError),
-    /// The lookup exceeded its deadline.
-    #[error("the database did not answer within {} ms", .0.as_millis())]
-    Timeout(Duration),
-}
+#[error("{0}")]
+pub struct BlockingError(String);
 
-impl From<DatabaseSourceError> for BlockingError {
-    fn from(error: DatabaseSourceError) -> BlockingError {
-        BlockingError::Source(Arc::new(error))
+impl BlockingError {
+    fn of(error: impl Display) -> BlockingError {
+        BlockingError(error.to_string())
     }
 }
 
@@ -92,7 +69,10 @@ impl Deadline {
             biased;
             answer = answer => answer,
             () = stopped => Ok(None),
-            () = tokio::time::sleep_until(self.until.into()) => Err(BlockingError::Timeout(self.time)),
+            () = tokio::time::sleep_until(self.until.into()) => {
+                let time = self.time.as_millis();
+                Err(BlockingError(format!("the database did not answer within {time} ms")))
+            }
         }
     }
 }
@@ -120,23 +100,27 @@ impl<R: Record> Database<R> {
     ///
     /// Lookups return the errors of a host.
     pub fn begin(name: &str) -> Result<Database<R>, BlockingError> {
-        let database = address(name)?;
-        let source = Args::of(&database).source()?;
+        let database = address(name).map_err(BlockingError::of)?;
+        let source = Args::of(&database).source().map_err(BlockingError::of)?;
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
             .build();
-        let runtime = runtime.map_err(|error| BlockingError::Runtime(Arc::new(error)))?;
+        let runtime = runtime.map_err(|error| {
+            BlockingError(format!("the threads of the lookups cannot start: {error}"))
+        })?;
         let is_near = source.is_directory();
         let reader = async move {
             match tokio::time::timeout(TIMEOUT, source.reader(Options::default())).await {
                 Ok(reader) => reader
                     .map(Arc::new)
-                    .map_err(|error| BlockingError::Open(error.into())),
-                Err(_) => Err(BlockingError::OpenTimeout {
-                    database,
-                    limit: TIMEOUT,
-                }),
+                    .map_err(|error| BlockingError::of(OpenError::from(error))),
+                Err(_) => {
+                    let limit = TIMEOUT.as_secs();
+                    Err(BlockingError(format!(
+                        "{database}: no answer within {limit} s"
+                    )))
+                }
             }
         };
         let reader = reader.boxed().shared();
@@ -162,7 +146,7 @@ impl<R: Record> Database<R> {
                 // The lookup does not wait for the manifest. After an error, the old database stays in use.
                 drop(self.runtime.spawn(async move { reader.revalidate().await }));
             }
-            reader.lookup(&position).await.map_err(BlockingError::Read)
+            reader.lookup(&position).await.map_err(BlockingError::of)
         };
         self.runtime.block_on(deadline.wait(lookup))
     }

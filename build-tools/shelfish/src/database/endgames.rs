@@ -1,64 +1,39 @@
 //! Endgame tables in directories, on hosts and in buckets.
 
-use std::io;
-use std::path::PathBuf;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
 
 use shakmaty::Chess;
 use shelfish::source::{Source as _, SourceErrorKind};
 use shelfish_endgames::{EndgameError, Endgames, Probe, ProbedMove, Tables, read_index};
 
-use super::{DatabaseSource, DatabaseSourceError};
+use super::DatabaseSource;
+use crate::BoxError;
 
-/// Error of tables that cannot be opened.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenEndgamesError {
-    /// The address is invalid, or its source cannot be created.
-    #[error(transparent)]
-    Source(#[from] DatabaseSourceError),
-    /// The directory cannot be read, or a table is incomplete.
-    #[error("{}: {error}", path.display())]
-    Folder {
-        /// Path of the directory.
-        path: PathBuf,
-        /// The error.
-        error: io::Error,
-    },
-    /// The directory contains no table.
-    #[error("{}: found no Syzygy table, expected files like KQvK.rtbw and KQvK.rtbz", .0.display())]
-    Empty(PathBuf),
-    /// The index of a host is missing.
-    #[error("{0}; write the index by `shelfish endgames index`")]
-    NoIndex(EndgameError),
-    /// The index of a host cannot be read.
-    #[error(transparent)]
-    Index(EndgameError),
-    /// A hash follows the address.
-    #[error(
-        "found #sha256-... after the address, but endgame tables have no manifest: remove the hash"
-    )]
-    Pinned,
+/// Adds the remedy to the error of an index that a host lacks.
+fn without_index(error: EndgameError) -> BoxError {
+    match &error {
+        EndgameError::Source(source)
+            if matches!(source.kind, SourceErrorKind::Status(403 | 404)) =>
+        {
+            format!("{error}; write the index by `shelfish endgames index`").into()
+        }
+        _ => error.into(),
+    }
 }
 
-impl From<EndgameError> for OpenEndgamesError {
-    fn from(error: EndgameError) -> OpenEndgamesError {
-        match &error {
-            EndgameError::Source(source)
-                if matches!(source.kind, SourceErrorKind::Status(403 | 404)) =>
-            {
-                OpenEndgamesError::NoIndex(error)
-            }
-            _ => OpenEndgamesError::Index(error),
-        }
-    }
+fn named(path: &Path, why: impl Display) -> BoxError {
+    format!("{}: {why}", path.display()).into()
 }
 
 /// Opens the tables of a directory.
-fn folder(path: PathBuf) -> Result<Tables, OpenEndgamesError> {
-    match Tables::open(&path) {
-        Ok(tables) if tables.count() == 0 => Err(OpenEndgamesError::Empty(path)),
-        Ok(tables) => Ok(tables),
-        Err(error) => Err(OpenEndgamesError::Folder { path, error }),
+fn folder(path: PathBuf) -> Result<Tables, BoxError> {
+    let tables = Tables::open(&path).map_err(|error| named(&path, error))?;
+    if tables.count() == 0 {
+        let why = "found no Syzygy table, expected files like KQvK.rtbw and KQvK.rtbz";
+        return Err(named(&path, why));
     }
+    Ok(tables)
 }
 
 /// Tables of a directory, or of a source that is read by pages.
@@ -72,27 +47,28 @@ pub enum EndgameTables {
 
 impl EndgameTables {
     /// Opens the tables of several folders, separated as in `PATH`.
-    pub fn open_path(path: &str) -> Result<Tables, OpenEndgamesError> {
+    pub fn open_path(path: &str) -> Result<Tables, BoxError> {
         let mut folders = std::env::split_paths(path);
         let mut tables = folder(folders.next().unwrap_or_default())?;
         for path in folders {
-            tables
-                .add(&path)
-                .map_err(|error| OpenEndgamesError::Folder { path, error })?;
+            tables.add(&path).map_err(|error| named(&path, error))?;
         }
         Ok(tables)
     }
 
     /// Opens the tables of an address.
-    pub async fn open(address: &str) -> Result<EndgameTables, OpenEndgamesError> {
+    pub async fn open(address: &str) -> Result<EndgameTables, BoxError> {
         let source = super::Args::of(address).source()?;
         if source.is_pinned() {
-            return Err(OpenEndgamesError::Pinned);
+            return Err(
+                "found #sha256-... after the address, but endgame tables have no manifest: remove the hash"
+                    .into(),
+            );
         }
         if source.is_directory() {
             return folder(source.locate("").into()).map(EndgameTables::Folder);
         }
-        let index = read_index(&source).await?;
+        let index = read_index(&source).await.map_err(without_index)?;
         Ok(EndgameTables::Remote(Box::new(Endgames::new(
             source, index, None,
         ))))

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use shelfish::reader::{Options, ReadError, Reader};
 use shelfish::source::file::Directory;
-use shelfish::source::host::{self, Host, HostError};
+use shelfish::source::host::{self, Host};
 use shelfish::source::http::split_query;
 use shelfish::source::integrity::{Integrity, IntegrityError, Pin};
 use shelfish::source::retry::RetryPolicy;
@@ -20,7 +20,8 @@ use shelfish::table::{Manifest, Record};
 
 pub use open_error::OpenError;
 
-use crate::store::{Address, AddressError, Objects, StoreError};
+use crate::BoxError;
+use crate::store::{Address, Objects};
 pub use crate::system::manifest::{Kind, parse_manifest};
 use crate::system::timeout;
 use crate::system::url::{is_http, scheme};
@@ -35,29 +36,9 @@ pub struct Args {
     pub database: String,
 }
 
-/// Error of an invalid address of a database.
-#[derive(Debug, thiserror::Error)]
-pub enum DatabaseSourceError {
-    /// The scheme of the URL is unknown.
-    #[error("found {0}://, expected http://, https://, s3://, gs:// or a directory")]
-    Scheme(String),
-    /// The URL of a bucket is incomplete.
-    #[error(transparent)]
-    Bucket(#[from] AddressError),
-    /// The client for the host cannot be created.
-    #[error(transparent)]
-    Host(#[from] HostError),
-    /// The bucket cannot be opened.
-    #[error("{0}")]
-    Store(#[from] StoreError),
-    /// The hash after an address is not the hash of a manifest.
-    #[error("found #{0:.80}: {IntegrityError}")]
-    Pin(String),
-}
-
 /// Splits an address into the database and the hash of its manifest, which may follow after `#`. Another text after `#` is an error,
 /// unless it is a part of a path.
-pub fn split_pin(address: &str) -> Result<(&str, Option<Integrity>), DatabaseSourceError> {
+pub fn split_pin(address: &str) -> Result<(&str, Option<Integrity>), BoxError> {
     let is_url = scheme(address).is_some();
     let split = match is_url {
         true => address.split_once('#'),
@@ -73,17 +54,20 @@ pub fn split_pin(address: &str) -> Result<(&str, Option<Integrity>), DatabaseSou
         {
             Ok((address, None))
         }
-        Err(IntegrityError) => Err(DatabaseSourceError::Pin(hash.to_owned())),
+        Err(error) => Err(format!("found #{hash:.80}: {error}").into()),
     }
 }
 
 /// Parses the address of a database.
-pub fn address(text: &str) -> Result<String, DatabaseSourceError> {
+pub fn address(text: &str) -> Result<String, BoxError> {
     let (database, _) = split_pin(text)?;
     match scheme(database) {
         Some(found) if is_store(found) => drop(Address::parse(database)?),
         Some(found) if !is_http(found) => {
-            return Err(DatabaseSourceError::Scheme(found.to_owned()));
+            return Err(format!(
+                "found {found}://, expected http://, https://, s3://, gs:// or a directory"
+            )
+            .into());
         }
         _ => {}
     }
@@ -105,7 +89,7 @@ impl Args {
     }
 
     /// Opens the source of the files.
-    pub fn source(&self) -> Result<DatabaseSource, DatabaseSourceError> {
+    pub fn source(&self) -> Result<DatabaseSource, BoxError> {
         let (database, integrity) = split_pin(&self.database)?;
         let (path, query) = match scheme(database) {
             Some(found) if is_http(found) => split_query(database),
@@ -285,10 +269,9 @@ mod tests {
                 &format!("{hash}/"),
             ] {
                 let found = place(&format!("{database}#{wrong}"));
-                assert!(
-                    matches!(found, Err(DatabaseSourceError::Pin(_))),
-                    "{database}#{wrong}"
-                );
+                let is_named =
+                    |error: BoxError| error.to_string().starts_with(&format!("found #{wrong}"));
+                assert!(found.is_err_and(is_named), "{database}#{wrong}");
             }
         }
         Ok(())

@@ -63,9 +63,6 @@ pub struct Scan {
     ready: VecDeque<Result<RawBlock, ScanError>>,
 }
 
-/// Maximum size of the lists and pages of a shard that are kept for the hash of the shard, in bytes. More are read again.
-const MAX_KEPT: usize = 8 << 20;
-
 /// Shard that is being read: its pages, and the blocks that they list. Its pages are read a few at a time, because a manifest
 /// may name any number of pages.
 struct OpenShard {
@@ -84,26 +81,10 @@ struct OpenShard {
     blocks_end: u64,
     /// Range of the lists of hashes, as far as they are known.
     lists: Option<Range<u64>>,
-    /// Bytes of all lists and of all pages, if they are few.
-    kept: Option<(Vec<u8>, Vec<u8>)>,
     /// Hash of the shard, unless some bytes could not be read in order.
     hash: Option<Sha256>,
     /// Number of hashed bytes.
     at: u64,
-}
-
-impl OpenShard {
-    /// Keeps bytes for the hash of the shard, unless they are too many.
-    fn keep(&mut self, lists: &[u8], pages: &[u8]) {
-        if let Some((kept_lists, kept_pages)) = &mut self.kept {
-            kept_lists.extend_from_slice(lists);
-            kept_pages.extend_from_slice(pages);
-        }
-        self.kept = self
-            .kept
-            .take()
-            .filter(|(lists, pages)| lists.len() + pages.len() <= MAX_KEPT);
-    }
 }
 
 impl Scan {
@@ -148,7 +129,6 @@ impl Scan {
             blocks: VecDeque::new(),
             blocks_end: 0,
             lists: None,
-            kept: Some((Vec::new(), Vec::new())),
             hash: Some(Sha256::new()),
             at: 0,
         });
@@ -172,7 +152,6 @@ impl Scan {
                 return false;
             }
         };
-        shard.keep(&[], &bytes);
         shard.pages.extend(some.into_iter().map(|page| {
             let found = page.within(&bytes, start).to_vec();
             (page, found)
@@ -225,17 +204,10 @@ impl Scan {
                 .map_err(|error| self.read_error(&list.at, error))?;
             Ok(bytes)
         });
-        match read {
-            Ok(bytes) => {
-                shard.keep(&bytes, &[]);
-                bytes
-            }
-            Err(error) => {
-                shard.kept = None;
-                self.ready.push_back(Err(error));
-                Vec::new()
-            }
-        }
+        read.unwrap_or_else(|error| {
+            self.ready.push_back(Err(error));
+            Vec::new()
+        })
     }
 
     /// Checks the ends of the blocks and lists, and the name of the shard.
@@ -255,22 +227,15 @@ impl Scan {
             }
         }
         let Some(mut hash) = shard.hash else { return };
-        match shard.kept.filter(|_| shard.at == lists.start) {
-            Some((lists, pages)) => {
-                hash.update(&lists);
-                hash.update(&pages);
+        // The lists and pages are few bytes after the blocks, and are read again.
+        let mut at = shard.at;
+        while at < bytes {
+            let next = bytes.min(at + RequestLimits::default().max_bytes);
+            match self.range(&shard.file, at..next) {
+                Ok(bytes) => hash.update(&bytes),
+                Err(error) => return self.ready.push_back(Err(error)),
             }
-            None => {
-                let mut at = shard.at;
-                while at < bytes {
-                    let next = bytes.min(at + RequestLimits::default().max_bytes);
-                    match self.range(&shard.file, at..next) {
-                        Ok(bytes) => hash.update(&bytes),
-                        Err(error) => return self.ready.push_back(Err(error)),
-                    }
-                    at = next;
-                }
-            }
+            at = next;
         }
         let found = shard_name(&hash.finalize());
         if found != shard.file {

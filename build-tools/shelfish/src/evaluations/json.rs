@@ -43,13 +43,9 @@ pub(super) struct AtMost<T, const N: usize> {
 
 impl<T, const N: usize> AtMost<T, N> {
     /// Returns the items if all items were kept. `items` is their name in the plural.
-    pub fn all(&self, items: &'static str) -> Result<&[T], Reject> {
+    pub fn all(&self, items: &str) -> Result<&[T], Reject> {
         match self.found {
-            found if found > N => Err(Reject::TooMuch {
-                items,
-                found,
-                most: N,
-            }),
+            found if found > N => Err(Reject::too_much(items, found, N)),
             _ => Ok(&self.items),
         }
     }

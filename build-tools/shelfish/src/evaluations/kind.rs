@@ -8,7 +8,7 @@ use shelfish::position::Key;
 use super::merged;
 use super::parts::lines::LineShare;
 use super::payload::{self, EvaluationSize, Surplus};
-use super::record::{Record, Reject, parse, parse_rows};
+use super::record::{Reason, Record, Reject, parse, parse_rows};
 use super::share::Share;
 use super::{Counts, Selection};
 use crate::build::base::{Base, BaseError, Narrow};
@@ -137,9 +137,10 @@ impl Kind for Evaluations {
             counts.lines += 1;
             match parse() {
                 Err(reject) => {
-                    counts.rejects[reject.reason()] += 1;
-                    let name = Reject::REASONS[reject.reason()];
-                    rows.push_str(&rejects::row(input, line, name, &reject.to_string(), text));
+                    let reason = reject.reason as usize;
+                    counts.rejects[reason] += 1;
+                    let name = Reject::REASONS[reason];
+                    rows.push_str(&rejects::row(input, line, name, &reject.fact, text));
                 }
                 Ok(mut record) => {
                     counts.records += 1;
@@ -158,8 +159,9 @@ impl Kind for Evaluations {
             }
             Ok(())
         };
+        let too_long = || Err(Reject::new(Reason::TooLong, ""));
         match &chunk.text {
-            Text::TooLong(beginning) => take(chunk.line, beginning, &|| Err(Reject::TooLong))?,
+            Text::TooLong(beginning) => take(chunk.line, beginning, &too_long)?,
             Text::Lines(lines) => {
                 for (line, text) in (chunk.line..).zip(lines.split(|&byte| byte == b'\n')) {
                     let bom: &[u8] = if line == 1 { b"\xef\xbb\xbf" } else { b"" };
@@ -167,7 +169,7 @@ impl Kind for Evaluations {
                     if !text.is_empty() {
                         take(line, text, &|| {
                             if text.len() > MAX_LINE {
-                                Err(Reject::TooLong)
+                                too_long()
                             } else {
                                 parse(text)
                             }

@@ -4,9 +4,8 @@
 //! ambiguous input instead of guessing.
 
 use std::cmp::Reverse;
-use std::fmt;
+use std::fmt::Display;
 
-use serde::de::Error as _;
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Move, Position as _};
 use shelfish::eval::{Evaluation, PositionEval, Pv, Score};
@@ -38,47 +37,39 @@ pub struct Record {
 }
 
 /// Reasons why a line is rejected.
-#[derive(Debug)]
-pub enum Reject {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
     /// The line is not JSON, or not an evaluation.
-    Json(serde_json::Error),
+    Json,
     /// The line is longer than [`crate::input::lines::MAX_LINE`].
     TooLong,
     /// The FEN is malformed.
-    Fen(FenError),
+    Fen,
     /// The position does not allow legal play.
-    Unplayable(FenError),
+    Unplayable,
     /// The score is outside of the range of a database.
-    Score {
-        /// `cp` or `mate`.
-        field: &'static str,
-        /// Value of the field.
-        found: i128,
-    },
+    Score,
     /// The depth or node count is outside of the range of a database.
-    Effort {
-        /// `depth` or `knodes`.
-        field: &'static str,
-        /// Value of the field.
-        found: i128,
-    },
-    /// No PV has a legal first move. Contains the first of these moves.
-    IllegalMove(String),
+    Effort,
+    /// No PV has a legal first move. The fact is the first of these moves.
+    IllegalMove,
     /// There is no PV.
     Empty,
     /// A count exceeds the limits of a database.
-    TooMuch {
-        /// Name of the counted things.
-        items: &'static str,
-        /// Number of items.
-        found: usize,
-        /// Maximum number of items.
-        most: usize,
-    },
+    TooMuch,
+}
+
+/// A reason, with details that may be empty.
+#[derive(Debug)]
+pub struct Reject {
+    /// The reason.
+    pub reason: Reason,
+    /// The details.
+    pub fact: String,
 }
 
 impl Reject {
-    /// Names of the reasons in summaries.
+    /// Names of the reasons in summaries, in the order of [`Reason`].
     pub const REASONS: [&str; 9] = [
         "broken JSON",
         "line over 16 MiB",
@@ -91,46 +82,22 @@ impl Reject {
         "too many evaluations, PVs or moves",
     ];
 
-    /// Index of [`Reject::Json`] in [`Reject::REASONS`].
-    pub const JSON: usize = 0;
-
-    /// Returns the index of this reason in [`Reject::REASONS`].
-    pub fn reason(&self) -> usize {
-        match self {
-            Reject::Json(_) => Reject::JSON,
-            Reject::TooLong => 1,
-            Reject::Fen(_) => 2,
-            Reject::Unplayable(_) => 3,
-            Reject::Score { .. } => 4,
-            Reject::Effort { .. } => 5,
-            Reject::IllegalMove(_) => 6,
-            Reject::Empty => 7,
-            Reject::TooMuch { .. } => 8,
-        }
+    /// Creates a reject.
+    pub fn new(reason: Reason, fact: impl Display) -> Reject {
+        let fact = fact.to_string();
+        Reject { reason, fact }
     }
-}
 
-/// Details of the reason; may be empty.
-impl fmt::Display for Reject {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Reject::TooLong | Reject::Empty => Ok(()),
-            Reject::Fen(error) | Reject::Unplayable(error) => error.fmt(f),
-            Reject::Json(error) => error.fmt(f),
-            Reject::Score { field, found } | Reject::Effort { field, found } => {
-                write!(f, "{field} {found}")
-            }
-            Reject::IllegalMove(found) => f.write_str(found),
-            Reject::TooMuch { items, found, most } => {
-                write!(f, "{found} {items}, expected at most {most}")
-            }
-        }
+    /// Creates the reject of `found` items, of which `most` are allowed.
+    pub fn too_much(items: &str, found: usize, most: usize) -> Reject {
+        let fact = format_args!("{found} {items}, expected at most {most}");
+        Reject::new(Reason::TooMuch, fact)
     }
 }
 
 /// Parses a line.
 pub fn parse(line: &[u8]) -> Result<Record, Reject> {
-    read(&serde_json::from_slice(line).map_err(Reject::Json)?)
+    read(&serde_json::from_slice(line).map_err(|error| Reject::new(Reason::Json, error))?)
 }
 
 /// Parses the rows of a position.
@@ -156,8 +123,8 @@ pub fn parse_rows(rows: &Rows) -> Result<Record, Reject> {
 
 fn read(raw: &RawRecord) -> Result<Record, Reject> {
     let position: Position = raw.fen.parse().map_err(|error| match error {
-        FenError::Unplayable(_) => Reject::Unplayable(error),
-        _ => Reject::Fen(error),
+        FenError::Unplayable(_) => Reject::new(Reason::Unplayable, error),
+        _ => Reject::new(Reason::Fen, error),
     })?;
     let mut record = Record {
         position,
@@ -173,11 +140,8 @@ fn read(raw: &RawRecord) -> Result<Record, Reject> {
         for pv in pvs {
             score(pv)?;
             if pv.line.len() > MAX_PV_BYTES {
-                return Err(Reject::TooMuch {
-                    items: "bytes of a PV",
-                    found: pv.line.len(),
-                    most: MAX_PV_BYTES,
-                });
+                let found = pv.line.len();
+                return Err(Reject::too_much("bytes of a PV", found, MAX_PV_BYTES));
             }
         }
         let depth: u16 = effort("depth", raw.depth)?;
@@ -236,13 +200,13 @@ fn read(raw: &RawRecord) -> Result<Record, Reject> {
     }
     match illegal {
         _ if !record.evaluations.is_empty() => Ok(record),
-        Some(found) => Err(Reject::IllegalMove(beginning(found))),
-        None => Err(Reject::Empty),
+        Some(found) => Err(Reject::new(Reason::IllegalMove, beginning(found))),
+        None => Err(Reject::new(Reason::Empty, "")),
     }
 }
 
 fn score(pv: &RawPv) -> Result<Score, Reject> {
-    let json = |text| Err(Reject::Json(serde_json::Error::custom(text)));
+    let json = |text| Err(Reject::new(Reason::Json, text));
     let (score, field, found) = match (pv.cp, pv.mate) {
         (Some(Int(cp)), None) => (i32::try_from(cp).map(Score::Cp), "cp", cp),
         (None, Some(Int(mate))) => (i32::try_from(mate).map(Score::Mate), "mate", mate),
@@ -252,14 +216,14 @@ fn score(pv: &RawPv) -> Result<Score, Reject> {
     score
         .ok()
         .filter(|score| score.is_in_range())
-        .ok_or(Reject::Score { field, found })
+        .ok_or_else(|| Reject::new(Reason::Score, format_args!("{field} {found}")))
 }
 
 /// Converts a depth or a node count.
-fn effort<T: TryFrom<i128>>(field: &'static str, Int(found): Int) -> Result<T, Reject> {
+fn effort<T: TryFrom<i128>>(field: &str, Int(found): Int) -> Result<T, Reject> {
     found
         .try_into()
-        .map_err(|_| Reject::Effort { field, found })
+        .map_err(|_| Reject::new(Reason::Effort, format_args!("{field} {found}")))
 }
 
 /// Plays at most `max` moves of a line. Returns the legal moves and the first illegal move.
@@ -315,9 +279,10 @@ mod tests {
     fn rejected(text: &str, reason: &str) {
         match parse(text.as_bytes()) {
             Err(reject) => assert_eq!(
-                Reject::REASONS[reject.reason()],
+                Reject::REASONS[reject.reason as usize],
                 reason,
-                "{reject} of {text}"
+                "{} of {text}",
+                reject.fact
             ),
             Ok(_) => panic!("used: {text}"),
         }
@@ -419,11 +384,9 @@ mod tests {
         ] {
             rejected(broken, "broken JSON");
         }
-        assert!(matches!(parse(b"\xff\xfe{}"), Err(Reject::Json(_))));
-        assert!(matches!(
-            parse(b"{\"fen\":\"\xff\",\"evals\":[]}"),
-            Err(Reject::Json(_))
-        ));
+        let is_json = |line: &[u8]| parse(line).is_err_and(|reject| reject.reason == Reason::Json);
+        assert!(is_json(b"\xff\xfe{}"));
+        assert!(is_json(b"{\"fen\":\"\xff\",\"evals\":[]}"));
         rejected(&line("", pv), "malformed FEN");
         rejected(&line("8/8/8/8/8/8/8/8/8 w - -", pv), "malformed FEN");
         rejected(&line(&"k".repeat(10_000), pv), "malformed FEN");

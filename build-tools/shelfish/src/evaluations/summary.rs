@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::OverLimit;
 use super::fit::Fitted;
-use super::record::Reject;
+use super::record::{Reason, Reject};
 use crate::build::Files;
 use crate::terminal::report::{named, write_rejected};
 use crate::terminal::shown::counted;
@@ -90,7 +90,7 @@ impl Counts {
 
     /// Returns whether there are lines, and no line is a JSON object of an evaluation.
     pub fn are_foreign(&self) -> bool {
-        self.lines > 0 && self.rejects[Reject::JSON] == self.lines
+        self.lines > 0 && self.rejects[Reason::Json as usize] == self.lines
     }
 
     /// Reports the counts of a build without a result.
