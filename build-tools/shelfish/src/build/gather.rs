@@ -101,10 +101,7 @@ pub fn gather<K: Kind>(
                 for chunk in kind.chunks(dump) {
                     let chunk = chunk.map_err(|error| {
                         stop.store(true, Relaxed);
-                        InputError::Read {
-                            input: input.clone(),
-                            error,
-                        }
+                        InputError::read(input)(error)
                     })?;
                     let (alone, done) = channel();
                     let alone = (K::bytes(&chunk) > LARGE).then_some(alone);

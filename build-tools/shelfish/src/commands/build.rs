@@ -54,9 +54,6 @@ pub struct Args {
     pub(super) sources: Vec<PathBuf>,
     #[command(flatten)]
     pub(super) table: TableArgs,
-    /// Replace positions of the bases by those of the inputs instead of merging their evaluations
-    #[arg(long, requires = "base")]
-    replace: bool,
     #[command(flatten)]
     selection: SelectionArgs,
     /// Limit the size of all files; a number alone counts MiB. Evaluations of the lowest depths are left out until the rest fits; of the lowest depth

@@ -241,10 +241,7 @@ fn parse_dumps<T: Default + Send + 'static>(
             Ok((all, counts))
         };
         for parsed in ordered(dump.chunks(), threads, parse) {
-            let (parsed, counts) = parsed.map_err(|error| InputError::Read {
-                input: source.clone(),
-                error,
-            })?;
+            let (parsed, counts) = parsed.map_err(InputError::read(source))?;
             sum += counts;
             take(parsed)?;
         }

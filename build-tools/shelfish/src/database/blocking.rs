@@ -1,6 +1,6 @@
 //! Blocking lookups with a deadline.
 
-use std::fmt::Display;
+use std::error::Error;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 
 use super::{Args, DatabaseSource, OpenError, address};
+use crate::BoxError;
 
 /// Timeout if no other limit applies.
 pub const TIMEOUT: Duration = Duration::from_secs(5);
@@ -21,11 +22,11 @@ pub const TIMEOUT: Duration = Duration::from_secs(5);
 /// Error of a blocking lookup, or of the opening before it.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct BlockingError(String);
+pub struct BlockingError(#[source] Arc<dyn Error + Send + Sync>);
 
 impl BlockingError {
-    fn of(error: impl Display) -> BlockingError {
-        BlockingError(error.to_string())
+    fn of(error: impl Into<BoxError>) -> BlockingError {
+        BlockingError(Arc::from(error.into()))
     }
 }
 
@@ -71,7 +72,7 @@ impl Deadline {
             () = stopped => Ok(None),
             () = tokio::time::sleep_until(self.until.into()) => {
                 let time = self.time.as_millis();
-                Err(BlockingError(format!("the database did not answer within {time} ms")))
+                Err(BlockingError::of(format!("the database did not answer within {time} ms")))
             }
         }
     }
@@ -107,7 +108,7 @@ impl<R: Record> Database<R> {
             .enable_all()
             .build();
         let runtime = runtime.map_err(|error| {
-            BlockingError(format!("the threads of the lookups cannot start: {error}"))
+            BlockingError::of(format!("the threads of the lookups cannot start: {error}"))
         })?;
         let is_near = source.is_directory();
         let reader = async move {
@@ -117,7 +118,7 @@ impl<R: Record> Database<R> {
                     .map_err(|error| BlockingError::of(OpenError::from(error))),
                 Err(_) => {
                     let limit = TIMEOUT.as_secs();
-                    Err(BlockingError(format!(
+                    Err(BlockingError::of(format!(
                         "{database}: no answer within {limit} s"
                     )))
                 }
@@ -169,7 +170,6 @@ mod tests {
     use shelfish::table::{TableWriter, WriterOptions, encode_block};
 
     use super::*;
-    use crate::BoxError;
 
     /// Writes a database whose only record has this depth.
     fn write(dir: &Path, depth: u16) -> Result<(), BoxError> {

@@ -239,7 +239,7 @@ pub fn wait<F: Future>(future: F) -> std::io::Result<F::Output> {
 mod tests {
     use super::*;
 
-    type Test = Result<(), Box<dyn std::error::Error>>;
+    type Test = Result<(), BoxError>;
 
     #[test]
     fn a_hash_after_an_address_pins_the_manifest() -> Test {

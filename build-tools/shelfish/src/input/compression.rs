@@ -1,8 +1,7 @@
 //! Compressed texts, recognised by their first bytes.
 
+use std::fmt::Display;
 use std::io::{self, BufReader, ErrorKind, Read};
-
-use thiserror::Error;
 
 /// Memory of a command without an option for it.
 pub const MEMORY: usize = 1 << 30;
@@ -17,49 +16,19 @@ pub(super) fn max_window_log(memory: usize) -> u32 {
     log.clamp(10, MAX_WINDOW_LOG)
 }
 
-/// Error of a zstd frame whose window exceeds the memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error(
-    "its zstd frames need {window} bytes of memory, expected at most {max}: {}",
-    match .max.ilog2() {
-        MAX_WINDOW_LOG => "decompress it with `zstd -d --long=31` first",
-        _ => "use four times as much --max-memory, or decompress it first",
-    }
-)]
-struct WindowError {
-    /// Size of the window in bytes.
-    window: usize,
-    /// Maximum size of a window in bytes.
-    max: usize,
+/// Returns the error of an input that ends within its data.
+pub(super) fn cut_off(why: impl Display) -> io::Error {
+    let what = format!("the file is cut off ({why}): download it again");
+    io::Error::new(ErrorKind::UnexpectedEof, what)
 }
 
-/// An error of an input that ends within compressed data.
-#[derive(Debug, Error)]
-pub enum CutOff {
-    /// The decoder needs more bytes.
-    #[error("the file is cut off ({0}): download it again")]
-    Decoder(io::Error),
-    /// The last record has no end.
-    #[error("the file is cut off (its last line has no end): download it again")]
-    Record,
-    /// The mark at the end of a Parquet file is missing.
-    #[error("the file is cut off (Parquet without its end): download it again")]
-    Parquet,
-}
-
-impl From<CutOff> for io::Error {
-    fn from(error: CutOff) -> io::Error {
-        io::Error::new(ErrorKind::UnexpectedEof, error)
-    }
-}
-
-/// A decoder whose errors at the end of the input are [`CutOff`].
+/// A decoder whose errors at the end of the input are those of [`cut_off`].
 struct Decompressed<R>(R);
 
 impl<R: Read> Read for Decompressed<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.0.read(buffer).map_err(|error| match error.kind() {
-            ErrorKind::UnexpectedEof => CutOff::Decoder(error).into(),
+            ErrorKind::UnexpectedEof => cut_off(error),
             _ => error,
         })
     }
@@ -122,8 +91,14 @@ impl<'a, R: Read + Send + 'a> CompressedText<R> {
         Ok(match self.compression {
             Compression::None => Box::new(self.bytes),
             Compression::Zstd(window) if window > max => {
-                let error = WindowError { window, max };
-                return Err(io::Error::new(ErrorKind::InvalidData, error));
+                let remedy = match self.max_window_log {
+                    MAX_WINDOW_LOG => "decompress it with `zstd -d --long=31` first",
+                    _ => "use four times as much --max-memory, or decompress it first",
+                };
+                let what = format!(
+                    "its zstd frames need {window} bytes of memory, expected at most {max}: {remedy}"
+                );
+                return Err(io::Error::new(ErrorKind::InvalidData, what));
             }
             Compression::Zstd(_) => {
                 let mut decoder = zstd::Decoder::new(self.bytes)?;

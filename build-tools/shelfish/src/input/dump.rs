@@ -112,10 +112,7 @@ impl Dumps {
     pub fn open(inputs: &[Input], memory: usize) -> Result<Dumps, InputError> {
         let read = Arc::new(AtomicU64::new(0));
         let open = |input: &Input| {
-            Dump::open(input, read.clone(), memory).map_err(|error| InputError::Read {
-                input: input.clone(),
-                error,
-            })
+            Dump::open(input, read.clone(), memory).map_err(InputError::read(input))
         };
         Ok(Dumps {
             dumps: inputs.iter().map(open).collect::<Result<_, _>>()?,
@@ -136,17 +133,20 @@ impl Dumps {
     /// Checks that all dumps are of a kind.
     pub fn expect(&self, inputs: &[Input], kind: DumpKind) -> Result<(), InputError> {
         for (input, dump) in inputs.iter().zip(&self.dumps) {
-            match (dump.kind(input), kind) {
+            let what = match (dump.kind(input), kind) {
                 (Some(DumpKind::Games), DumpKind::Evaluations) => {
-                    return Err(InputError::Games(input.clone()));
+                    " contains games, expected evaluations: `shelfish book build` builds a database of games"
                 }
                 (Some(DumpKind::Evaluations), DumpKind::Games) => {
-                    return Err(InputError::Evaluations(input.clone()));
+                    " contains evaluations, expected games: `shelfish build` builds a database of evaluations"
                 }
-                (None, DumpKind::Games) => return Err(InputError::Unknown(input.clone())),
+                (None, DumpKind::Games) => {
+                    ": neither games in PGN nor a Lichess dump of evaluations"
+                }
                 // Lines that are not evaluations are rejected, each with its reason.
-                (None, DumpKind::Evaluations) | (Some(_), _) => {}
-            }
+                (None, DumpKind::Evaluations) | (Some(_), _) => continue,
+            };
+            return Err(InputError(format!("{input}{what}")));
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use super::CutOff;
+use super::compression::cut_off;
 use super::rows::Rows;
 
 /// The longest line that is parsed, in bytes.
@@ -78,7 +78,7 @@ impl Chunks {
                 let last = last.unwrap_or_default().trim_ascii();
                 // Some hosts do not tell the length of a file, and a file of several zstd frames may end between two frames.
                 if last.starts_with(b"{") && !last.ends_with(b"}") {
-                    return Err(CutOff::Record.into());
+                    return Err(cut_off("its last line has no end"));
                 }
                 return Ok(Some(self.cut(self.rest.len())));
             }

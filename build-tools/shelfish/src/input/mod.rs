@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use shelfish::source::redaction::redacted;
 use thiserror::Error;
 
-pub use compression::{CutOff, MEMORY};
+pub use compression::MEMORY;
 pub use dump::{Downloads, Dump, DumpKind, Dumps, is_sqlite};
 
 use crate::system::url::scheme;
@@ -84,28 +84,14 @@ impl fmt::Display for Input {
 
 /// An error of an input.
 #[derive(Debug, Error)]
-pub enum InputError {
-    /// The input cannot be opened, or cannot be read to its end.
-    #[error("cannot read {input}: {error}")]
-    Read {
-        /// The input.
-        input: Input,
-        /// The error.
-        error: io::Error,
-    },
-    /// The input contains games instead of evaluations.
-    #[error(
-        "{0} contains games, expected evaluations: `shelfish book build` builds a database of games"
-    )]
-    Games(Input),
-    /// The input contains evaluations instead of games.
-    #[error(
-        "{0} contains evaluations, expected games: `shelfish build` builds a database of evaluations"
-    )]
-    Evaluations(Input),
-    /// The input contains neither games nor evaluations.
-    #[error("{0}: neither games in PGN nor a Lichess dump of evaluations")]
-    Unknown(Input),
+#[error("{0}")]
+pub struct InputError(String);
+
+impl InputError {
+    /// Returns the error of an input that cannot be opened, or cannot be read to its end.
+    pub fn read(input: &Input) -> impl Fn(io::Error) -> InputError {
+        move |error| InputError(format!("cannot read {input}: {error}"))
+    }
 }
 
 #[cfg(test)]

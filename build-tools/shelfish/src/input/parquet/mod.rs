@@ -22,7 +22,7 @@ use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor, Type};
 
 use self::pages::Pages;
-use super::CutOff;
+use super::compression::cut_off;
 use super::lines::{Chunk, MAX_LINE, Text};
 use super::rows::{COLUMNS, Cell, PARQUET_MARK, Row, Rows};
 
@@ -129,15 +129,16 @@ impl Table {
 
 /// Returns the length of the footer of a file, which is before the mark at its end.
 fn footer(mut file: &File) -> io::Result<usize> {
+    let cut = || cut_off("Parquet without its end");
     let mut end = [0; 8];
     file.seek(SeekFrom::End(-8))
         .and_then(|_| file.read_exact(&mut end))
-        .map_err(|_| CutOff::Parquet)?;
+        .map_err(|_| cut())?;
     match end {
         [a, b, c, d, mark @ ..] if mark == PARQUET_MARK => {
             Ok(u32::from_le_bytes([a, b, c, d]) as usize)
         }
-        _ => Err(CutOff::Parquet.into()),
+        _ => Err(cut()),
     }
 }
 
