@@ -12,7 +12,7 @@
 //! let start: Position = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -".parse()?;
 //! let m = "e2e4".parse::<UciMove>()?.to_move(start.chess())?;
 //! let entry = Entry { key: key(start.chess()), code: code(m), weight: 7, learn: 0 };
-//! let book = PolyglotBook::open(entry.to_bytes())?;
+//! let book = PolyglotBook::open(&entry.to_bytes())?;
 //! assert_eq!(book.moves(start.chess()), [(m, 7)]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -21,12 +21,10 @@
 mod tests;
 
 use core::cmp::Reverse;
-use core::ops::Range;
 
 use shakmaty::zobrist::Zobrist64;
 use shakmaty::{
-    CastlingMode, Chess, Color, EnPassantMode, FromSetup, Move, Position as _, Rank, Role, Square,
-    attacks,
+    CastlingMode, Chess, EnPassantMode, FromSetup, Move, Position as _, Rank, Role, attacks,
 };
 
 use crate::position::Position;
@@ -122,30 +120,14 @@ pub fn code(m: Move) -> u16 {
 
 /// Returns the legal move that a code stands for. Castling may also be written as two steps of the king.
 pub fn decode(chess: &Chess, found: u16) -> Option<Move> {
-    let legal = chess.legal_moves();
-    if let Some(m) = legal.iter().find(|m| code(**m) == found) {
-        return Some(*m);
-    }
-    let two_steps = |m: &Move, color: Color| -> Option<u16> {
-        let Move::Castle { king, .. } = *m else {
-            return None;
-        };
-        let to = m.castling_side()?.king_to(color);
-        Some(to as u16 | (king as u16) << 6)
+    let two_steps = |m: &Move| {
+        let (from, side) = (m.from()?, m.castling_side()?);
+        Some(side.king_to(chess.turn()) as u16 | (from as u16) << 6)
     };
-    legal
-        .into_iter()
-        .find(|m| two_steps(m, chess.turn()) == Some(found))
-}
-
-/// Returns the origin and target of a code, for messages: `e2e4`.
-pub fn shown(code: u16) -> String {
-    let square = |bits: u16| Square::new(u32::from(bits & 63));
-    let promotion = ["", "n", "b", "r", "q"]
-        .get(usize::from(code >> 12))
-        .copied()
-        .unwrap_or("?");
-    format!("{}{}{promotion}", square(code >> 6), square(code))
+    let legal = chess.legal_moves();
+    let exact = legal.iter().find(|m| code(**m) == found);
+    let castling = || legal.iter().find(|m| two_steps(m) == Some(found));
+    exact.or_else(castling).copied()
 }
 
 /// Reasons why bytes are not a book.
@@ -182,94 +164,60 @@ pub enum PolyglotError {
 
 /// A book, its length and order checked.
 #[derive(Clone, Debug)]
-pub struct PolyglotBook<B> {
-    bytes: B,
-}
+pub struct PolyglotBook(Vec<Entry>);
 
-impl<B: AsRef<[u8]>> PolyglotBook<B> {
-    /// Takes the bytes of a file.
+impl PolyglotBook {
+    /// Reads the bytes of a file.
     ///
     /// # Errors
     ///
     /// They are not a book.
-    pub fn open(bytes: B) -> Result<PolyglotBook<B>, PolyglotError> {
-        let length = bytes.as_ref().len();
+    pub fn open(bytes: &[u8]) -> Result<PolyglotBook, PolyglotError> {
+        let length = bytes.len();
         if length == 0 {
             return Err(PolyglotError::Empty);
         }
-        if !length.is_multiple_of(Entry::BYTES) {
+        let (slots, []) = bytes.as_chunks() else {
             return Err(PolyglotError::Length { bytes: length });
-        }
-        let book = PolyglotBook { bytes };
-        let mut before = 0;
-        for (index, Entry { key, .. }) in book.entries(0..book.len()).enumerate() {
+        };
+        let entries: Vec<Entry> = slots.iter().copied().map(Entry::from_bytes).collect();
+        for (n, pair) in entries.windows(2).enumerate() {
+            let [before, key] = [pair[0].key, pair[1].key];
             if key < before {
-                return Err(PolyglotError::Order {
-                    entry: index + 1,
-                    key,
-                    before,
-                });
+                let entry = n + 2;
+                return Err(PolyglotError::Order { entry, key, before });
             }
-            before = key;
         }
-        Ok(book)
+        Ok(PolyglotBook(entries))
     }
 
-    /// Returns the number of entries; never zero.
-    #[expect(clippy::len_without_is_empty, reason = "it never is")]
-    pub fn len(&self) -> usize {
-        self.slots().len()
-    }
-
-    fn slots(&self) -> &[[u8; Entry::BYTES]] {
-        self.bytes.as_ref().as_chunks().0
-    }
-
-    /// Returns the entries in a range of their numbers, from 0; as many as there are.
-    pub fn entries(&self, range: Range<usize>) -> impl Iterator<Item = Entry> + '_ {
-        self.slots()
-            .get(range)
-            .unwrap_or_default()
-            .iter()
-            .copied()
-            .map(Entry::from_bytes)
-    }
-
-    /// Returns the index range of the entries with a key.
-    pub fn find(&self, key: u64) -> Range<usize> {
-        let slots = self.slots();
-        let of = |slot: &[u8; Entry::BYTES]| Entry::from_bytes(*slot).key;
-        let start = slots.partition_point(|slot| of(slot) < key);
-        start..start + slots[start..].partition_point(|slot| of(slot) == key)
+    /// Returns the entries with a key.
+    pub fn find(&self, key: u64) -> &[Entry] {
+        let start = self.0.partition_point(|entry| entry.key < key);
+        let end = self.0.partition_point(|entry| entry.key <= key);
+        &self.0[start..end]
     }
 
     /// Returns the legal moves of a position with their weights, the heaviest first. If no entry has the hash of the
     /// position with its history, the other possible hashes of the position are used.
     pub fn moves(&self, chess: &Chess) -> Vec<(Move, u32)> {
         let mut moves: Vec<(Move, u32)> = Vec::new();
-        let others = || {
-            keys(&Position::from_chess(chess))
-                .into_iter()
-                .map(|key| self.find(key))
-        };
-        let found = [self.find(key(chess))]
+        let others = || keys(&Position::from_chess(chess));
+        let found = [key(chess)]
             .into_iter()
-            .chain(others())
+            .chain(core::iter::once_with(others).flatten())
+            .map(|key| self.find(key))
             .find(|found| !found.is_empty());
-        for Entry { code, weight, .. } in self.entries(found.unwrap_or_default()) {
-            if let Some(m) = decode(chess, code) {
-                add(&mut moves, m, weight.into());
+        for &Entry { code, weight, .. } in found.unwrap_or_default() {
+            let Some(m) = decode(chess, code) else {
+                continue;
+            };
+            match moves.iter_mut().find(|(other, _)| *other == m) {
+                Some((_, sum)) => *sum = sum.saturating_add(weight.into()),
+                None => moves.push((m, weight.into())),
             }
         }
         moves.sort_by_key(|(_, weight)| Reverse(*weight));
         moves
-    }
-}
-
-/// Adds to the weight of a move.
-fn add(moves: &mut Vec<(Move, u32)>, m: Move, weight: u32) {
-    match moves.iter_mut().find(|(other, _)| *other == m) {
-        Some((_, sum)) => *sum = sum.saturating_add(weight),
-        None => moves.push((m, weight)),
     }
 }

@@ -2,7 +2,7 @@ use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess};
 
-use super::{Entry, PolyglotBook, PolyglotError, code, decode, key, keys, shown};
+use super::{Entry, PolyglotBook, PolyglotError, code, decode, key, keys};
 use crate::position::Position;
 
 type Test = Result<(), Box<dyn std::error::Error>>;
@@ -21,11 +21,7 @@ fn hashes_and_move_codes_agree_with_polyglot() -> Test {
         let m = uci.parse::<UciMove>()?.to_move(&chess)?;
         assert_eq!(format!("{:016x}", key(&chess)), hash, "{why}");
         assert_eq!(format!("{:04x}", code(m)), move_code, "{why}");
-        assert_eq!(
-            (decode(&chess, code(m)), shown(code(m)).as_str()),
-            (Some(m), uci),
-            "{why}"
-        );
+        assert_eq!(decode(&chess, code(m)), Some(m), "{why}");
         assert!(
             keys(&Position::from_chess(&chess)).contains(&key(&chess)),
             "{why}"
@@ -70,13 +66,10 @@ fn errors_of_invalid_books_contain_the_reason() {
         }
         .to_bytes()
     };
-    assert_eq!(
-        PolyglotBook::open(Vec::new()).err(),
-        Some(PolyglotError::Empty)
-    );
+    assert_eq!(PolyglotBook::open(&[]).err(), Some(PolyglotError::Empty));
     for bytes in [1, 15, 17, 31] {
         assert_eq!(
-            PolyglotBook::open(vec![0; bytes]).err(),
+            PolyglotBook::open(&vec![0; bytes]).err(),
             Some(PolyglotError::Length { bytes })
         );
     }

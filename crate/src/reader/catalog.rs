@@ -1,7 +1,6 @@
 //! The parts of a database: decoded pages and blocks.
 
 use core::any::Any;
-use core::fmt;
 use std::sync::Arc;
 
 use super::error::ReadError;
@@ -54,14 +53,8 @@ impl OpenBlock {
     }
 }
 
-impl fmt::Debug for OpenBlock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.at)
-    }
-}
-
 /// A page or a block, decoded, or the hashes of the blocks of a page.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) enum Part {
     Page(Arc<Page>),
     Block(Arc<OpenBlock>),

@@ -1,7 +1,5 @@
 //! Cache of the most recently used values, bounded in bytes.
 
-use core::fmt;
-
 /// Number of buckets. A bucket of thousands of blocks has some hundred entries.
 const BUCKETS: usize = 64;
 
@@ -93,17 +91,6 @@ impl<K: Eq, V> Lru<K, V> {
         let bucket = self.bucket(&entry.key);
         bucket.push(Entry { used, ..entry });
         &bucket[bucket.len() - 1]
-    }
-}
-
-impl<K, V> fmt::Debug for Lru<K, V> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count: usize = self.buckets.iter().map(Vec::len).sum();
-        write!(
-            f,
-            "Lru({count} values, {} of {} bytes)",
-            self.bytes, self.capacity
-        )
     }
 }
 

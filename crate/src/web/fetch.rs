@@ -1,7 +1,6 @@
 //! Files behind `fetch`.
 
 use core::cell::{Cell, RefCell};
-use core::fmt;
 use core::ops::Range;
 use core::time::Duration;
 use std::io::ErrorKind;
@@ -87,14 +86,6 @@ pub struct Fetch {
     /// Whether the host has answered.
     has_answered: Cell<bool>,
     traffic: Cell<Traffic>,
-}
-
-impl fmt::Debug for Fetch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Fetch")
-            .field("manifest", &self.manifest)
-            .finish_non_exhaustive()
-    }
 }
 
 impl Fetch {

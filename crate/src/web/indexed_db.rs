@@ -1,7 +1,6 @@
 //! A cache in IndexedDB.
 
 use core::cell::{Cell, RefCell};
-use core::fmt;
 use core::time::Duration;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -84,15 +83,6 @@ enum Change {
     },
     Touch(String),
     Clear,
-}
-
-impl fmt::Debug for IndexedDb {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("IndexedDb")
-            .field("name", &self.0.name)
-            .field("folder", &self.0.folder)
-            .finish_non_exhaustive()
-    }
 }
 
 impl IndexedDb {

@@ -23,7 +23,7 @@ use learning::Learning;
 const MAX_POLYGLOT: u64 = 1 << 30;
 
 /// Reads a Polyglot book.
-fn polyglot(path: &Path) -> Result<polyglot::PolyglotBook<Vec<u8>>, BoxError> {
+fn polyglot(path: &Path) -> Result<polyglot::PolyglotBook, BoxError> {
     let mut bytes = Vec::new();
     let file = shelfish::source::file::open(path)?;
     file.take(MAX_POLYGLOT + 1).read_to_end(&mut bytes)?;
@@ -31,7 +31,7 @@ fn polyglot(path: &Path) -> Result<polyglot::PolyglotBook<Vec<u8>>, BoxError> {
     if found > MAX_POLYGLOT {
         return Err(PolyglotTooLarge(found).into());
     }
-    Ok(polyglot::PolyglotBook::open(bytes)?)
+    Ok(polyglot::PolyglotBook::open(&bytes)?)
 }
 
 /// Error of a Polyglot book that is too large for memory.
@@ -42,7 +42,7 @@ struct PolyglotTooLarge(u64);
 /// Book to play from.
 pub enum Book {
     /// Polyglot book.
-    Polyglot(polyglot::PolyglotBook<Vec<u8>>),
+    Polyglot(polyglot::PolyglotBook),
     /// Learning book.
     Learning(Learning),
     /// Database of played moves.
