@@ -1,7 +1,6 @@
 //! Errors of builds.
 
 use std::io;
-use std::path::PathBuf;
 
 use shelfish::table::WriteError;
 
@@ -26,20 +25,9 @@ pub enum BuildError {
     /// A temporary file, or a line of a part, is not a record.
     #[error(transparent)]
     Spool(#[from] SpoolError),
-    /// The memory of a worker cannot be allocated; its size in bytes.
-    #[error("cannot allocate {0} bytes of memory for each worker: choose a smaller --max-memory")]
-    Memory(usize),
     /// A base cannot be used.
     #[error(transparent)]
     Base(#[from] BaseError),
-    /// The file of rejected lines cannot be written.
-    #[error("cannot write rejects to {}: {error}", path.display())]
-    Rejects {
-        /// The path of the file.
-        path: PathBuf,
-        /// The error.
-        error: io::Error,
-    },
     /// The database exceeds the maximum size.
     #[error(
         "--max-size, {max_bytes} bytes, is full after {positions} positions of the greatest depth: leave more out \
@@ -59,26 +47,24 @@ pub enum BuildError {
         /// Size of its files, in bytes.
         bytes: u64,
     },
-    /// No line of the inputs is an evaluation.
-    #[error(
-        "{}: not a Lichess dump and not PGN: none of {lines} lines is an evaluation (--rejects FILE lists the reasons)",
-        inputs.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
-    )]
-    NoEvaluations {
-        /// The inputs.
-        inputs: Vec<Input>,
-        /// Number of their lines.
-        lines: u64,
-    },
-    /// No position is left. The text reports what became of the inputs.
-    #[error("nothing to write: {0}")]
-    Empty(String),
+    /// The build cannot begin, or has no result; the text says why.
+    #[error("{0}")]
+    Other(String),
     /// The database cannot be written.
     #[error("{}", write_failure::of_table(.0))]
     Write(#[from] WriteError),
 }
 
 impl BuildError {
+    /// Returns the error of inputs of which no line is an evaluation.
+    pub fn no_evaluations(inputs: &[Input], lines: u64) -> BuildError {
+        let inputs: Vec<_> = inputs.iter().map(ToString::to_string).collect();
+        let inputs = inputs.join(", ");
+        BuildError::Other(format!(
+            "{inputs}: not a Lichess dump and not PGN: none of {lines} lines is an evaluation (--rejects FILE lists the reasons)"
+        ))
+    }
+
     /// Adds the path of the workspace to an error of a temporary file.
     pub fn in_workspace(self, workspace: &Workspace) -> BuildError {
         match self {

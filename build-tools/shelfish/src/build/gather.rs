@@ -62,7 +62,11 @@ pub fn gather<K: Kind>(
     let work = |inbox: Arc<Mutex<Receiver<_>>>| -> Result<_, BuildError> {
         let mut counts = K::Counts::default();
         let mut sorter =
-            Sorter::new(kind, run_files, arena).map_err(|_| BuildError::Memory(arena))?;
+            Sorter::new(kind, run_files, arena).map_err(|_| {
+                BuildError::Other(format!(
+                    "cannot allocate {arena} bytes of memory for each worker: choose a smaller --max-memory"
+                ))
+            })?;
         loop {
             let next = inbox.lock().ok().and_then(|inbox| inbox.recv().ok());
             // The sender is dropped when the chunk is parsed, if the reader waits for that.

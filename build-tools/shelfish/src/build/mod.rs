@@ -16,6 +16,7 @@ pub mod write;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use indicatif::HumanBytes;
 use serde::Serialize;
@@ -184,7 +185,7 @@ impl Files {
         written: &Written,
         base_positions: u64,
         selection: BTreeMap<String, String>,
-        downloads: Vec<Download>,
+        downloads: &[Arc<Mutex<Download>>],
     ) -> Result<Files, BuildError> {
         let Written {
             manifest,
@@ -201,7 +202,10 @@ impl Files {
             blocks_kept: *blocks_kept,
             base_positions,
             selection,
-            downloads,
+            downloads: downloads
+                .iter()
+                .filter_map(|download| Some(download.lock().ok()?.clone()))
+                .collect(),
         })
     }
 

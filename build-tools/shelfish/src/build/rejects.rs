@@ -55,9 +55,9 @@ impl RejectFile {
 }
 
 fn failed(path: &Path) -> impl Fn(io::Error) -> BuildError {
-    |error| BuildError::Rejects {
-        path: path.to_owned(),
-        error,
+    move |error| {
+        let path = path.display();
+        BuildError::Other(format!("cannot write rejects to {path}: {error}"))
     }
 }
 

@@ -198,7 +198,6 @@ fn extract<R: Record>(
         plies_of: BTreeMap::new(),
     };
     let mut workspace = Workspace::open::<R>(&args.out)?;
-    #[cfg(unix)]
     workspace.clean_up_on_signals()?;
     let asked = starts.len();
     walk.visit(starts, plies)?;

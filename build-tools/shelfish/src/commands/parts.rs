@@ -247,8 +247,7 @@ fn parse_dumps<T: Default + Send + 'static>(
         }
     }
     if sum.are_foreign() {
-        let (inputs, lines) = (sources.to_vec(), sum.lines);
-        return Err(BuildError::NoEvaluations { inputs, lines }.into());
+        return Err(BuildError::no_evaluations(sources, sum.lines).into());
     }
     Ok(sum)
 }

@@ -202,14 +202,8 @@ impl Kind for Evaluations {
         } else {
             payload::from_depth(&payload, self.selection.depth_of(key))?
         };
-        let plies = |payload| -> Result<usize, SpoolError> {
-            let sizes = payload::evaluation_sizes(payload, usize::MAX, usize::MAX)?;
-            Ok(sizes.iter().map(|size| size.plies).sum())
-        };
-        // A move takes two bytes, so most payloads need not be parsed.
-        if payload.len() / 2 > PositionEval::SAFE_PLIES
-            && plies(&payload)? > PositionEval::SAFE_PLIES
-        {
+        // A move takes two bytes, so most payloads need not be decoded.
+        if payload.len() / 2 > PositionEval::SAFE_PLIES {
             let (mut eval, mut surplus) = payload::decode(key, &payload)?;
             let fit = PositionEval::fit(&eval.position, &eval.evaluations);
             for evaluation in eval.evaluations.drain(fit..) {

@@ -138,11 +138,12 @@ pub fn build(
         _ => write_from(least, 0).map(|written| (written, None)),
     };
     let (written, fitted) = written.map_err(|error| match error {
-        BuildError::Write(WriteError::Empty) if input.are_foreign() => BuildError::NoEvaluations {
-            inputs: options.inputs.clone(),
-            lines: input.lines,
-        },
-        BuildError::Write(WriteError::Empty) => BuildError::Empty(input.report_empty()),
+        BuildError::Write(WriteError::Empty) if input.are_foreign() => {
+            BuildError::no_evaluations(&options.inputs, input.lines)
+        }
+        BuildError::Write(WriteError::Empty) => {
+            BuildError::Other(format!("nothing to write: {}", input.report_empty()))
+        }
         error => error,
     })?;
     let cut = fitted.as_ref().map_or(least, |fitted| fitted.cut);
@@ -156,7 +157,7 @@ pub fn build(
             &written,
             base_positions,
             selection.describe(),
-            downloads.current(),
+            &downloads,
         )?,
         evaluations: written.manifest.total("evaluations"),
         pvs: written.manifest.total("pvs"),

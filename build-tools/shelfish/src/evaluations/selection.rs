@@ -39,10 +39,7 @@ impl Selection {
 
     /// Removes the parts of some evaluations of a position that are left out in any case.
     pub fn narrow(&self, position: &Position, evaluations: &mut Vec<Evaluation>) {
-        let min_depth = match self.share {
-            Some(_) => self.depth_of(position.key().as_bytes()),
-            None => self.min_depth,
-        };
+        let min_depth = self.depth_of(position.key().as_bytes());
         evaluations.retain(|evaluation| evaluation.depth >= min_depth);
         if self.best_only {
             // The best evaluation is chosen by all of its PVs, so they are removed later.

@@ -14,12 +14,13 @@ use serde::Serialize;
 use shelfish::played::{Details, GameId, GameRef, Played};
 use shelfish::table::{WriteError, WriterOptions};
 
+use crate::BoxError;
 use crate::build::base::{Base, BaseError, Narrow};
 use crate::build::gather::gather;
 use crate::build::runs::RunFiles;
 use crate::build::write::{Content, write};
 use crate::build::{BuildError, Files, Options};
-use crate::input::{DumpKind, Input};
+use crate::input::DumpKind;
 use crate::terminal::report::write_rejected;
 use crate::terminal::shown::{counted, shown};
 
@@ -42,20 +43,6 @@ const SOURCES: &str = "sources";
 /// The name of the manifest's entry for the names of the inputs, one per line. References to games count in this order.
 pub(crate) const SOURCE_NAMES: &str = "source_names";
 
-/// An error of a build of games. The previous database is unchanged.
-#[derive(Debug, thiserror::Error)]
-pub enum GamesError {
-    /// The table cannot be built.
-    #[error(transparent)]
-    Build(#[from] BuildError),
-    /// A base cannot be used.
-    #[error(transparent)]
-    Base(#[from] BaseError),
-    /// The games of an input are counted already.
-    #[error("{0} has the same games as another input, or as an input of a base")]
-    Repeated(Input),
-}
-
 /// The summary of the build of a book.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
@@ -77,7 +64,7 @@ pub struct Summary {
 /// Builds a book.
 ///
 /// The previous database stays intact if the build fails.
-pub fn build(options: &Options, selection: &Selection) -> Result<Summary, GamesError> {
+pub fn build(options: &Options, selection: &Selection) -> Result<Summary, BoxError> {
     let start = Instant::now();
     let dumps = options.open_dumps(DumpKind::Games)?;
     let downloads = dumps.downloads();
@@ -113,7 +100,10 @@ pub fn build(options: &Options, selection: &Selection) -> Result<Summary, GamesE
             &hash,
             source.file_name().unwrap_or_else(|| source.to_string()),
         ) {
-            return Err(GamesError::Repeated(source.clone()));
+            return Err(format!(
+                "{source} has the same games as another input, or as an input of a base"
+            )
+            .into());
         }
     }
     known.games += input.games;
@@ -157,12 +147,13 @@ pub fn build(options: &Options, selection: &Selection) -> Result<Summary, GamesE
     let written = write(options, &workspace, &run_files, content);
     let written = written.map_err(|error| match error.in_workspace(&workspace) {
         BuildError::Write(WriteError::Empty) => {
-            BuildError::Empty(format!("no position is left; {}", input.report_empty()))
+            let report = input.report_empty();
+            BuildError::Other(format!("nothing to write: no position is left; {report}"))
         }
         error => error,
     })?;
     Ok(Summary {
-        files: Files::of::<Played>(&written, base_positions, described, downloads.current())?,
+        files: Files::of::<Played>(&written, base_positions, described, &downloads)?,
         moves: written.manifest.total("moves"),
         games: known.games,
         positions_left_out: written.left_out,

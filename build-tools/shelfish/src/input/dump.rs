@@ -120,14 +120,10 @@ impl Dumps {
         })
     }
 
-    /// Returns the states of the downloads.
-    pub fn downloads(&self) -> Downloads {
-        Downloads(
-            self.dumps
-                .iter()
-                .filter_map(|dump| dump.download.clone())
-                .collect(),
-        )
+    /// Returns the states of the downloads, which change until the dumps are read.
+    pub fn downloads(&self) -> Vec<Arc<Mutex<Download>>> {
+        let downloads = self.dumps.iter().map(|dump| dump.download.clone());
+        downloads.flatten().collect()
     }
 
     /// Checks that all dumps are of a kind.
@@ -149,20 +145,6 @@ impl Dumps {
             return Err(InputError(format!("{input}{what}")));
         }
         Ok(())
-    }
-}
-
-/// The states of downloads.
-#[derive(Default)]
-pub struct Downloads(Vec<Arc<Mutex<Download>>>);
-
-impl Downloads {
-    /// Returns the current states.
-    pub fn current(&self) -> Vec<Download> {
-        self.0
-            .iter()
-            .filter_map(|download| Some(download.lock().ok()?.clone()))
-            .collect()
     }
 }
 

@@ -18,7 +18,7 @@ use shelfish::source::redaction::redacted;
 use thiserror::Error;
 
 pub use compression::MEMORY;
-pub use dump::{Downloads, Dump, DumpKind, Dumps, is_sqlite};
+pub use dump::{Dump, DumpKind, Dumps, is_sqlite};
 
 use crate::system::url::scheme;
 
