@@ -109,8 +109,7 @@ impl Args {
             table.page_blocks = Some(planned.page_blocks);
             selection = plan.selection;
         }
-        Ok(Built::Evaluations(Box::new(evaluations::build(
-            &evaluations::Options { table, selection },
-        )?)))
+        let summary = evaluations::build(&table, &selection)?;
+        Ok(Built::Evaluations(Box::new(summary)))
     }
 }

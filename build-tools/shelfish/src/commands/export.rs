@@ -95,24 +95,27 @@ pub fn run(args: Args) -> Outcome {
 }
 
 fn export(args: &Args, out: &mut (impl Write + Send)) -> Result<(), BoxError> {
-    let kind = database::kind(&args.database.source()?)?;
-    match (args.format, kind) {
-        (Format::Jsonl, Kind::Evaluations) => write_lines(args, lichess::line, out)?,
-        (Format::Jsonl, Kind::Moves) => write_lines(args, played_line, out)?,
-        #[cfg(feature = "parquet")]
-        (Format::Parquet, Kind::Evaluations) => {
-            rows::write_parquet(args, &rows::EVALUATIONS, &mut *out)?
-        }
-        #[cfg(feature = "parquet")]
-        (Format::Parquet, Kind::Moves) => rows::write_parquet(args, &rows::MOVES, &mut *out)?,
-        (Format::Csv, Kind::Evaluations) => rows::write_csv(args, &rows::EVALUATIONS, out)?,
-        (Format::Csv, Kind::Moves) => rows::write_csv(args, &rows::MOVES, out)?,
-        (Format::Polyglot, _) => {
-            polyglot::write(args, args.min_games.unwrap_or(1), &mut *out)?;
-        }
+    match database::kind(&args.database.source()?)? {
+        Kind::Evaluations => export_as(args, lichess::line, &rows::EVALUATIONS, out)?,
+        Kind::Moves => export_as(args, played_line, &rows::MOVES, out)?,
     }
-    out.flush()?;
-    Ok(())
+    Ok(out.flush()?)
+}
+
+/// Exports records with their functions for lines and rows.
+fn export_as<K: Record>(
+    args: &Args,
+    line: fn(&K) -> serde_json::Result<String>,
+    format: &rows::RowFormat<K>,
+    out: &mut (impl Write + Send),
+) -> Result<(), BoxError> {
+    match args.format {
+        Format::Jsonl => write_lines(args, line, out),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => rows::write_parquet(args, format, out),
+        Format::Csv => rows::write_csv(args, format, out),
+        Format::Polyglot => polyglot::write(args, args.min_games.unwrap_or(1), out),
+    }
 }
 
 fn write_lines<K: Record>(

@@ -480,14 +480,15 @@ fn encode(args: &EncodeArgs) -> Result<EncodedPart, BoxError> {
     let kind = Evaluations::new(plan.selection.clone());
     let keys = plan.keys_of(part);
     let lines_read = Arc::new(AtomicU64::new(0));
-    let reader = BufReader::with_capacity(1 << 18, reader);
-    let lines = Lines::new(
-        reader,
+    let lines = Lines {
+        reader: BufReader::with_capacity(1 << 18, reader),
         name,
-        (part, keys.clone()),
-        args.ended,
-        lines_read.clone(),
-    );
+        part,
+        keys: keys.clone(),
+        ended: args.ended,
+        read: lines_read.clone(),
+        last: Default::default(),
+    };
     let join = Join::of(kind, Box::new(lines));
     let scratch = scratch.path();
     let mut writer = TableWriter::<PositionEval>::create(scratch, scratch, plan.writer_options());

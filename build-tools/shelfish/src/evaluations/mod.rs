@@ -11,7 +11,6 @@ pub mod selection;
 pub mod share;
 mod summary;
 
-use std::path::Path;
 use std::time::Instant;
 
 use shelfish::eval::PositionEval;
@@ -25,39 +24,15 @@ use crate::build::base::Base;
 use crate::build::gather::gather;
 use crate::build::runs::RunFiles;
 use crate::build::write::{Content, Join, write};
-use crate::build::{self, BuildError, Files};
-use crate::input::{DumpKind, Input};
+use crate::build::{BuildError, Files, Options};
+use crate::input::DumpKind;
 use fit::{Cut, Depths};
 use kind::{Evaluations, selection_of};
-
-/// Options of the build of a database of evaluations.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Options of the table.
-    pub table: build::Options,
-    /// Selection of evaluations and moves.
-    pub selection: Selection,
-}
-
-impl Options {
-    /// Returns the default options for a build of `inputs` in the directory `out`.
-    pub fn new(inputs: Vec<Input>, out: &Path) -> Options {
-        Options {
-            table: build::Options::new(inputs, out),
-            selection: Selection::default(),
-        }
-    }
-}
 
 /// Builds a database of evaluations.
 ///
 /// The previous database stays intact if the build fails.
-pub fn build(
-    Options {
-        table: options,
-        selection,
-    }: &Options,
-) -> Result<Summary, BuildError> {
+pub fn build(options: &Options, selection: &Selection) -> Result<Summary, BuildError> {
     let start = Instant::now();
     let dumps = options.open_dumps(DumpKind::Evaluations)?;
     let downloads = dumps.downloads();

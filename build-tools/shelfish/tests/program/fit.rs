@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use shelfish_cli::build::Options;
 use shelfish_cli::evaluations;
 use shelfish_cli::evaluations::share::Share;
 use shelfish_cli::input::Input;
@@ -49,12 +50,14 @@ fn dump_of(copies: u64) -> String {
 /// Builds by the selection of a summary.
 fn build_same(fixture: &Fixture, db: &str, sources: &[&Path], summary: &serde_json::Value) {
     let inputs = sources.iter().map(|source| Input::from(*source)).collect();
-    let mut options = evaluations::Options::new(inputs, &fixture.path(db));
-    options.selection.min_depth = summary["min_depth"].as_u64().unwrap() as u16;
-    options.selection.share = summary["min_depth_share"]
-        .as_u64()
-        .and_then(|share| Share::new(share as u16));
-    evaluations::build(&options).unwrap();
+    let selection = evaluations::Selection {
+        min_depth: summary["min_depth"].as_u64().unwrap() as u16,
+        share: summary["min_depth_share"]
+            .as_u64()
+            .and_then(|share| Share::new(share as u16)),
+        ..evaluations::Selection::default()
+    };
+    evaluations::build(&Options::new(inputs, &fixture.path(db)), &selection).unwrap();
 }
 
 #[test]

@@ -98,47 +98,30 @@ fn checksum(key: &[u8], payload: &[u8]) -> u64 {
 
 /// Iterator over the sorted records of a part.
 pub struct Lines<R> {
-    reader: R,
-    name: String,
-    part: usize,
-    keys: KeyRange,
+    /// The input.
+    pub reader: R,
+    /// Name of the input for errors.
+    pub name: String,
+    /// Number of the part.
+    pub part: usize,
+    /// Keys of the part.
+    pub keys: KeyRange,
     /// Whether the input must end with an empty line.
-    ended: bool,
+    pub ended: bool,
     /// Number of lines read.
-    read: Arc<AtomicU64>,
-    text: Vec<u8>,
-    /// Key of the last line.
-    last: Vec<u8>,
+    pub read: Arc<AtomicU64>,
+    /// The last line, and its key; both are empty at the start.
+    pub last: (Vec<u8>, Vec<u8>),
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Starts to read the lines of a part, whose keys are in `keys`. Counts the lines in `read`. `name` is the name of
-    /// the input for errors. If `ended` is set, the input must end with an empty line.
-    pub fn new(
-        reader: R,
-        name: String,
-        (part, keys): (usize, KeyRange),
-        ended: bool,
-        read: Arc<AtomicU64>,
-    ) -> Lines<R> {
-        Lines {
-            reader,
-            name,
-            part,
-            keys,
-            ended,
-            read,
-            text: Vec::new(),
-            last: Vec::new(),
-        }
-    }
-
     /// Parses the line that was read.
     fn parse(&mut self) -> Result<(Vec<u8>, Vec<u8>), String> {
-        if self.text.len() > MAX_LINE {
+        let (text, last) = &mut self.last;
+        if text.len() > MAX_LINE {
             return Err(format!("the line has more than {MAX_LINE} bytes"));
         }
-        let (found, key, payload) = parse(self.text.strip_suffix(b"\n").unwrap_or(&self.text))?;
+        let (found, key, payload) = parse(text.strip_suffix(b"\n").unwrap_or(text))?;
         let expected = self.part;
         if found != expected {
             return Err(format!(
@@ -150,7 +133,7 @@ impl<R: BufRead> Lines<R> {
                 "the key is outside of this part: partition the dump with this plan".to_owned(),
             );
         }
-        if key < self.last {
+        if key < *last {
             return Err(
                 "the key is below the key of the previous line: sort the lines with `LC_ALL=C sort`"
                     .to_owned(),
@@ -160,7 +143,7 @@ impl<R: BufRead> Lines<R> {
         payload::check(&payload).map_err(|error| {
             format!("{error}: expected a record from `shelfish parts partition`")
         })?;
-        self.last.clone_from(&key);
+        last.clone_from(&key);
         Ok((key, payload))
     }
 }
@@ -169,9 +152,10 @@ impl<R: BufRead> Iterator for Lines<R> {
     type Item = io::Result<(Vec<u8>, Vec<u8>)>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.text.clear();
+        let (text, _) = &mut self.last;
+        text.clear();
         let limited = self.reader.by_ref().take(MAX_LINE as u64 + 1);
-        let read = { limited }.read_until(b'\n', &mut self.text);
+        let read = { limited }.read_until(b'\n', text);
         let line = self.read.load(Relaxed) + 1;
         let parsed = match read {
             Err(error) => {
@@ -183,7 +167,7 @@ impl<R: BufRead> Iterator for Lines<R> {
                     .to_owned(),
             ),
             Ok(0) => return None,
-            Ok(_) if self.ended && self.text == b"\n" => return None,
+            Ok(_) if self.ended && text == b"\n" => return None,
             Ok(_) => {
                 self.read.store(line, Relaxed);
                 self.parse()
