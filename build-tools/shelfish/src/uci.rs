@@ -96,8 +96,8 @@ pub struct Answer {
     pub best: String,
     /// Last score.
     pub score: Option<UciScore>,
-    /// Last score of the second line.
-    pub second: Option<UciScore>,
+    /// Last score of the second line, and its first move.
+    pub second: Option<(UciScore, String)>,
     /// Last depth.
     pub depth: u32,
     /// Last number of nodes.
@@ -244,8 +244,11 @@ fn read_info<'a>(mut words: impl Iterator<Item = &'a str>, answer: &mut Answer) 
     if rank == Some(1) {
         answer.score = score;
         answer.line = words.map(str::to_owned).collect();
+        // The search ended before it scored the second line again, which is now the first.
+        let best = answer.line.first();
+        answer.second.take_if(|(_, second)| Some(&*second) == best);
     } else if rank == Some(2) {
-        answer.second = score;
+        answer.second = score.zip(words.next().map(str::to_owned));
     }
 }
 
@@ -275,7 +278,14 @@ mod tests {
             (Some(UciScore::Mate(-3)), 8, 600)
         );
         assert_eq!(answer.line, ["e2e4", "cp"]);
-        assert_eq!(answer.second, Some(UciScore::Cp(12)));
+        let second = (UciScore::Cp(12), "d2d4".to_owned());
+        assert_eq!(answer.second, Some(second));
+        let answer = answer_of(&[
+            "depth 7 multipv 1 score cp 35 pv e2e4",
+            "depth 7 multipv 2 score cp 12 pv d2d4",
+            "depth 8 multipv 1 score cp 50 pv d2d4",
+        ]);
+        assert_eq!(answer.second, None);
     }
 
     #[test]

@@ -140,9 +140,12 @@ class Uci {
       const info = parseInfo(line, sign);
       if (!info || signal?.aborted) return false;
       const { rank, pv, ...effort } = info;
-      if (rank === 1) lines = [];
-      if (rank !== lines.length + 1) return false;
-      lines.push(pv);
+      if (rank > lines.length + 1) return false;
+      // A search may end between the lines of a depth. The other lines then keep their scores of the depth before.
+      lines[rank - 1] = pv;
+      lines = lines.filter(
+        (other) => other === pv || other.uci[0] !== pv.uci[0],
+      );
       const position = fen.split(" ").slice(0, 4).join(" ");
       const pvs = [...lines] as Evaluation["pvs"];
       found = { from: "stockfish", fen: position, ...effort, pvs };

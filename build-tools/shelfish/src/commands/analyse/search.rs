@@ -249,9 +249,15 @@ fn uci(
     )?;
     let line: Vec<UciMove> = answer.line.iter().map_while(|m| m.parse().ok()).collect();
     let size = (answer.depth as u16, answer.nodes);
-    Ok(answer
-        .score
-        .and_then(|score| known(position, (score, answer.second), size, line, Origin::Uci)))
+    Ok(answer.score.and_then(|score| {
+        known(
+            position,
+            (score, answer.second.map(|(score, _)| score)),
+            size,
+            line,
+            Origin::Uci,
+        )
+    }))
 }
 
 /// Returns an evaluation of the scores of the first and the second line for the side to move. `size` is the depth in plies and the number of nodes.
