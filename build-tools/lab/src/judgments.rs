@@ -1,4 +1,4 @@
-//! Compares the judgments of `shelfish analyse --engine` with Stockfish.
+//! Compares the judgments of `shelfish analyse`, by the program's engine or another engine, with Stockfish.
 //!
 //! Stockfish judges a move by its own scores of the positions before and after the move, by the thresholds of Lichess. Its
 //! scores are stored in a file, so that an interrupted run continues. The file contains hashes instead of positions, because
@@ -19,7 +19,7 @@ use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Color, EnPassantMode, Move, Position as _};
 use shelfish::digits::hex;
 use shelfish_analysis::pgn::{self, GameTexts, PgnGame};
-use shelfish_analysis::{Judgment, Score, Value, judge};
+use shelfish_analysis::{DEFAULT_NODES, Judgment, KnownEval, Score, Value, judge, report};
 use shelfish_cli::input::{Dump, Input};
 use shelfish_cli::uci::{Engine, Setup, UciScore};
 
@@ -40,6 +40,12 @@ pub struct Args {
     /// Stop Stockfish after this number of minutes and compare the positions so far; the next run continues
     #[arg(long)]
     minutes: Option<u64>,
+    /// Judge by this UCI engine instead of the program's: a program, its arguments, and options such as Hash=16
+    #[arg(long, value_name = "PROGRAM")]
+    uci: Option<String>,
+    /// Nodes of the third pass
+    #[arg(long, default_value_t = DEFAULT_NODES)]
+    nodes: u64,
 }
 
 /// Files of games next to the checkout, and the distance of the chosen games.
@@ -123,6 +129,9 @@ fn hash(position: &Chess) -> String {
 /// A move of a game: the positions before and after it, the move, and its judgment by the program.
 type Played = ([Chess; 2], Move, Option<Judgment>);
 
+/// Accuracies of White and Black.
+type Accuracies = [Option<f64>; 2];
+
 /// Counts of the comparison: moves; marks, and those of them that are right, nearly right, or on the reference's choice; severe marks,
 /// and those that are right; severe errors by the reference, and those that have a mark.
 #[derive(Default)]
@@ -183,7 +192,7 @@ impl Counts {
 /// Chooses games, analyses them, searches their positions with Stockfish, and prints a table.
 pub fn run(args: &Args) -> Result<()> {
     let games = games(args)?;
-    let moves = analysed(&games)?;
+    let (moves, accuracies) = analysed(args, &games)?;
     let (mut file, text) = open_to_append(&root().join("build-tools/lab/judgments.tsv"))?;
     let mut references: References = text.lines().filter_map(reference).collect();
     search(args, &games, &mut references, &mut file)?;
@@ -210,7 +219,8 @@ pub fn run(args: &Args) -> Result<()> {
             yardstick.add(judge(before, after, mover), expected, mover, is_first);
         }
     }
-    println!("{}", counts.row("`shelfish analyse --engine`"));
+    let judge = args.uci.as_deref().unwrap_or("`shelfish analyse --engine`");
+    println!("{}", counts.row(&format!("{judge}, {} nodes", args.nodes)));
     if yardstick.moves > 0 {
         println!(
             "{}",
@@ -223,25 +233,72 @@ pub fn run(args: &Args) -> Result<()> {
         counts.moves,
         moves.len()
     );
+    let distances: Vec<f64> = games
+        .iter()
+        .zip(&accuracies)
+        .filter_map(|(game, found)| Some((reference_accuracies(game, &references)?, found)))
+        .flat_map(|(expected, found)| expected.into_iter().zip(*found))
+        .filter_map(|(expected, found)| Some(found? - expected?))
+        .collect();
+    let mean = |of: fn(f64) -> f64| {
+        distances.iter().copied().map(of).sum::<f64>() / distances.len().max(1) as f64
+    };
+    println!(
+        "accuracies of {} players: mean distance {:.2}, mean difference {:+.2} points",
+        distances.len(),
+        mean(f64::abs),
+        mean(|distance| distance)
+    );
     Ok(())
 }
 
-/// Returns the judgments of the moves of games by the program.
-fn analysed(games: &[PgnGame]) -> Result<Vec<Played>> {
+/// Returns the accuracies of both players by the scores of the reference, if all of them are known.
+fn reference_accuracies(game: &PgnGame, references: &References) -> Option<Accuracies> {
+    let known = game.game.positions().map(|position| {
+        if position.is_game_over() {
+            return Some(None);
+        }
+        let (score, best) = references.get(&(NODES, hash(&position)))?;
+        Some(Some(KnownEval {
+            knodes: Some(NODES / 1_000),
+            line: best.parse().into_iter().collect(),
+            ..KnownEval::new(*score, None)
+        }))
+    });
+    let known: Vec<Option<KnownEval>> = known.collect::<Option<_>>()?;
+    let report = report(&game.game, &known).ok()?;
+    Some([report.white.accuracy, report.black.accuracy])
+}
+
+/// Analyses games with the program. Returns the judgments of the moves, and the accuracies of both players of each game.
+fn analysed(args: &Args, games: &[PgnGame]) -> Result<(Vec<Played>, Vec<Accuracies>)> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("games.pgn");
     let text: String = games.iter().map(|game| format!("{game}\n")).collect();
     fs::write(&path, text)?;
-    let run = Command::new(shelfish()?)
-        .args(["analyse", "--json", "--engine"])
+    let started = Instant::now();
+    let mut command = Command::new(shelfish()?);
+    command.args(["analyse", "--json"]);
+    match &args.uci {
+        Some(uci) => command.args(["--uci", uci]),
+        None => command.arg("--engine"),
+    };
+    let run = command
+        .arg("--nodes")
+        .arg(args.nodes.to_string())
         .arg(&path)
         .stderr(Stdio::inherit())
         .output()?;
     ensure!(run.status.success(), "shelfish analyse: {}", run.status);
-    let mut moves = Vec::new();
+    eprintln!(
+        "lab: {:.1} s a game",
+        started.elapsed().as_secs_f64() / games.len() as f64
+    );
+    let (mut moves, mut accuracies) = (Vec::new(), Vec::new());
     for (line, game) in String::from_utf8(run.stdout)?.lines().zip(games) {
         let report: serde_json::Value =
             serde_json::from_str(line).context("expected a report of shelfish analyse in JSON")?;
+        accuracies.push(["white", "black"].map(|side| report[side]["accuracy"].as_f64()));
         let positions: Vec<Chess> = game.game.positions().collect();
         for (n, played) in game.game.moves().iter().enumerate() {
             let found = &report["moves"][n];
@@ -256,7 +313,7 @@ fn analysed(games: &[PgnGame]) -> Result<Vec<Played>> {
             moves.push((around, *played, judgment));
         }
     }
-    Ok(moves)
+    Ok((moves, accuracies))
 }
 
 /// Searches the positions of the games that the file lacks. Each game is a new game of the engine.
