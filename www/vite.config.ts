@@ -6,12 +6,16 @@ import { head } from "./build/head.ts";
 import { sharedHtml } from "./build/shared-html.ts";
 import { offline } from "./build/offline.ts";
 import { pictures } from "./build/pictures.ts";
+import { stockfish } from "./build/stockfish.ts";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const pages = readdirSync(here).filter((name) => name.endsWith(".html"));
-/** Both are set by `cargo xtask site`. */
-const { SHELFISH_SITE_URL: url, VITE_DATABASE: database = "db/manifest.json" } =
-  process.env;
+/** `cargo xtask site` sets these. */
+const {
+  SHELFISH_SITE_URL: url,
+  SHELFISH_STOCKFISH: engine,
+  VITE_DATABASE: database = "db/manifest.json",
+} = process.env;
 
 /** Modules of the shared chunk: the board page and most other pages need them. */
 const SHARED_MODULES = [
@@ -44,7 +48,7 @@ const LINKS = /\/src\/link\/(link|sites)\.ts$/;
 
 /** Modules that the board loads for a game, at the latest after the first evaluation. */
 const GAME =
-  /\/src\/(analysis\/game-parts|games\/(game-menu|library|session)|moves\/move-list|report\/(graph|judgment|reporter)|evaluation\/(endgame-lookups|engine-search)|style\/game-parts)\.(ts|css)$/;
+  /\/src\/(analysis\/game-parts|games\/(game-menu|library|session)|moves\/move-list|report\/(graph|judgment|reporter|stockfish)|evaluation\/(endgame-lookups|engine-search)|style\/game-parts)\.(ts|css)$/;
 
 /** Modules that the board loads after the first evaluation. */
 const PANELS = /\/src\/(report\/report-panel|learn\/learn)\.(ts|css)$/;
@@ -60,6 +64,7 @@ export default defineConfig({
     bookmarklet,
     pictures,
     head({ url, database }),
+    stockfish(engine),
     offline(),
   ],
   build: {

@@ -31,7 +31,7 @@ export function offline(): Plugin {
             "/",
           ),
         )
-        .filter((path) => !LEFT_OUT.test(path) && !path.startsWith("db/"))
+        .filter((path) => !LEFT_OUT.test(path) && !/^(db|stockfish)\//.test(path))
         .sort()
         .map(
           (path) =>

@@ -2,6 +2,7 @@
 //! documentation and serves it.
 
 use std::{
+    ffi::OsStr,
     fs,
     path::{Path, PathBuf},
     thread,
@@ -133,7 +134,10 @@ fn assemble(
                 Database::Elsewhere(_) => Ok(None),
             }
         });
-        let pages = pages(elsewhere, base);
+        // The demo does not load an archive of 161 MB.
+        let stockfish = target_dir().join("tools/stockfish");
+        let stockfish = (crates.is_some() || stockfish.is_dir()).then_some(stockfish);
+        let pages = pages(elsewhere, base, stockfish.as_deref());
         (folder.join(), pages)
     });
     let folder = folder.map_err(|_| anyhow!("the build of the program panicked"))??;
@@ -185,20 +189,25 @@ pub fn build_database(dumps: &[PathBuf], folder: &Path) -> Result<()> {
     call(build.arg("build").args(dumps).arg("-o").arg(folder))
 }
 
-/// Builds the pages, without a database.
-fn pages(database: Option<&str>, base: Option<&str>) -> Result<PathBuf> {
+/// Builds the pages, without a database. `stockfish` is the folder that keeps the files of Stockfish between builds.
+fn pages(database: Option<&str>, base: Option<&str>, stockfish: Option<&Path>) -> Result<PathBuf> {
     let package = npm::build()?;
     tools::npm_ci("www")?;
     let (www, pages) = (root().join("www"), root().join("www/dist"));
     let games = root().join("static-shards/famous.pgn");
     // The options of the pages are an input of the pages.
     let deployment = target_dir().join("deployment");
-    fs::write(&deployment, format!("{database:?} {base:?}"))?;
+    fs::write(&deployment, format!("{database:?} {base:?} {stockfish:?}"))?;
     stamp::make(&pages, &[www.clone(), package, games, deployment], || {
         say("Building the site");
         let mut build = npm_command();
         build.args(["run", "build"]).current_dir(&www);
-        for (name, value) in [("VITE_DATABASE", database), ("SHELFISH_SITE_URL", base)] {
+        let options = [
+            ("VITE_DATABASE", database.map(OsStr::new)),
+            ("SHELFISH_SITE_URL", base.map(OsStr::new)),
+            ("SHELFISH_STOCKFISH", stockfish.map(Path::as_os_str)),
+        ];
+        for (name, value) in options {
             match value {
                 Some(value) => build.env(name, value),
                 None => build.env_remove(name),

@@ -26,6 +26,7 @@ const OPTIONS: Kinds<AnalyseGameOptions> = {
   database: "other",
   endgames: "other",
   engine: "other",
+  draft: "other",
   nodes: "other",
   usePgnEvals: "flag",
   annotate: "flag",
@@ -54,6 +55,7 @@ export async function analyseGame(
     database,
     endgames,
     engine,
+    draft,
     nodes,
     usePgnEvals,
     annotate: annotates,
@@ -135,15 +137,17 @@ export async function analyseGame(
       const { name = "shelfish-analysis", sequences = 5_000 } =
         typeof indexedDB === "object" ? indexedDB : {};
       if (indexedDB) store = openResultStore(name, sequences);
-      const openEngine = async () =>
-        (await given<GameEngine>(
+      const openEngine = async (pass: number) => {
+        const isDraft = pass === 1 && draft;
+        return (await given<GameEngine>(
           parts,
-          "engine",
-          engine,
+          isDraft ? "draft" : "engine",
+          isDraft || engine,
           "analyseSequence",
           async () => (await import("../engine.js")).openEngine(),
           false,
         ))!;
+      };
       await search(review, openEngine, {
         progress,
         onProgress,
@@ -207,18 +211,17 @@ interface Search {
 /** Searches the positions that the review requests, pass by pass. */
 async function search(
   review: GameReview,
-  openEngine: () => Promise<GameEngine>,
+  openEngine: (pass: number) => Promise<GameEngine>,
   { progress, onProgress, signal, store }: Search,
 ): Promise<void> {
-  let engine: GameEngine | undefined;
   for (
     let sequences: Sequence[] = review.next_pass();
     sequences.length > 0;
     sequences = review.next_pass()
   ) {
-    engine ??= await openEngine();
-    const { name } = engine;
     progress.pass++;
+    const engine = await openEngine(progress.pass);
+    const { name } = engine;
     [progress.done, progress.of] = [
       0,
       sequences.reduce((sum, { fens }) => sum + fens.length, 0),
@@ -248,7 +251,7 @@ async function search(
           answer(positions[index], found),
         );
       const results: KnownEval[] = [];
-      await engine!.analyseSequence(fens, {
+      await engine.analyseSequence(fens, {
         ...{ nodes, multiPv: lines, signal },
         onAnswer: (index, { from = "engine", depth, knodes, pvs }) => {
           results[index] = { from, depth, knodes, pvs: pvs.slice(0, 2) };

@@ -194,6 +194,8 @@ export interface AnalyseGameOptions {
   endgames?: Opener<EndgameTables<Ending>>;
   /** An engine. Moves between unlike evaluations remain provisional without an engine. */
   engine?: EngineOpener<GameEngine>;
+  /** An engine for the first pass, which settles nothing: a small engine shows scores while a larger `engine` loads. Default `engine`. */
+  draft?: EngineOpener<GameEngine>;
   /**
    * Nodes for each position of a move that is near an inaccuracy or worse. Twelve times as many settle a doubt at most. Default
    * 400,000.

@@ -93,11 +93,12 @@ export async function given<T extends object>(
   if (!option && option !== "") return undefined;
   return parts.get(name, async () => {
     const value = await (typeof option === "function" ? option() : option);
-    if (name === "engine" ? value === true : isUrl(value)) return open(value);
+    const isEngine = name === "engine" || name === "draft";
+    if (isEngine ? value === true : isUrl(value)) return open(value);
     if (!value) return undefined;
     const found = value as T;
     if (typeof found[method] !== "function") {
-      const expected = name === "engine" ? "true" : "a URL";
+      const expected = isEngine ? "true" : "a URL";
       throw usage(
         `${name}: expected ${expected}, an open object with ${method}(), or a promise of either, found ${shown(value)}`,
       );

@@ -220,13 +220,16 @@ const share = onDemand(async () =>
 );
 const settingsDialog = onDemand(async () =>
   (await loadPart(import("../settings/dialogs"))).showSettings(
-    (isOn) => enableEngine(isOn),
+    setEngines,
     toggleEvaluations,
   ),
 );
-const enableEngine = (engine: boolean) => {
-  gameParts?.engineSearch.set({ engine });
-  gameParts?.reporter.set({ engine });
+const setEngines: Parameters<
+  (typeof import("../settings/dialogs"))["showSettings"]
+>[0] = (settings) => {
+  change(settings);
+  gameParts?.engineSearch.set(settings);
+  gameParts?.reporter.set(settings);
 };
 const setUp = onDemand(async () =>
   (await loadPart(import("../board/editor-dialog"))).showEditor(

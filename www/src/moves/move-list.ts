@@ -131,7 +131,8 @@ export class MoveList {
       "borrowed",
       known?.origin === "line" ||
         known?.origin === "pgn" ||
-        known?.origin === "engine",
+        known?.origin === "engine" ||
+        known?.origin === "stockfish",
     );
   }
 

@@ -242,6 +242,7 @@ export class Graph {
       pgn: " from the PGN",
       endgames: " (endgame tables)",
       engine: ` by the engine, depth ${known?.depth}`,
+      stockfish: ` by Stockfish, depth ${known?.depth}`,
     };
     const from = (known && froms[known.origin]) ?? "";
     const {
@@ -259,11 +260,15 @@ export class Graph {
   }
 }
 
-/** Returns how many evaluations of a report are of an origin. */
+/** Returns how many evaluations of a report are of an origin. Stockfish is an engine. */
 export const countOf = (
   evaluations: Assessment["evaluations"],
   origin: "pgn" | "engine",
-): number => evaluations.filter((known) => known?.from === origin).length;
+): number =>
+  evaluations.filter(
+    (known) =>
+      known && (known.from === "uci" ? "engine" : known.from) === origin,
+  ).length;
 
 const isOwn = ({ origin }: KnownScore): boolean =>
   origin === "database" || origin === "rules" || origin === "endgames";

@@ -12,6 +12,7 @@ import {
 } from "./judgment";
 import { countOf } from "./graph";
 import type { Reporter } from "./reporter";
+import { STOCKFISH } from "./stockfish";
 import { surname } from "../game/identity";
 import { change, NODES, type Settings } from "../settings/settings";
 import type { Report } from "shelfish/analysis";
@@ -53,7 +54,7 @@ export class ReportPanel {
     private readonly state: State,
     private readonly reporter: Pick<
       Reporter,
-      "set" | "stop" | "resume" | "isEnabled"
+      "set" | "stop" | "resume" | "isEnabled" | "hasStockfish"
     >,
     { nodes }: Pick<Settings, "nodes">,
   ) {
@@ -209,7 +210,7 @@ export class ReportPanel {
     const share = make(
       "p",
       { className: "share", "data-testid": "report-share" },
-      covers(assessment),
+      covers(assessment, this.reporter.hasStockfish),
     );
     redraw(this.#body, table, share);
   }
@@ -270,8 +271,11 @@ function figure(
   );
 }
 
-/** Says how much of the game the report covers, and how many positions the engine evaluated. */
-function covers({ report, evaluations }: Assessment): string {
+/** Says how much of the game the report covers, how many positions an engine evaluated, and which engine judged. */
+function covers(
+  { report, evaluations }: Assessment,
+  hasStockfish: boolean,
+): string {
   const { white, black, positions, known } = report;
   const provisional = white.provisional + black.provisional;
   const engine = countOf(evaluations, "engine");
@@ -285,6 +289,7 @@ function covers({ report, evaluations }: Assessment): string {
   if (engine > 0)
     parts.push(
       `${plural(engine, "position")} ${engine === 1 ? "was" : "were"} evaluated by the engine.`,
+      `${hasStockfish ? STOCKFISH : "The engine of Shelfish"} judged.`,
     );
   return parts.join(" ");
 }

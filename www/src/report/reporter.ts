@@ -10,7 +10,7 @@ import type {
   KnownEval,
   Report,
 } from "shelfish/analysis";
-import type { Evaluated, Score } from "shelfish/engine";
+import type { Evaluated, Score, ShelfishError } from "shelfish/engine";
 import { MAX_TABLE_PIECES } from "../../../crate/js/shared/score.ts";
 import type { EndgameLookups } from "../evaluation/endgame-lookups";
 import type { Lookups } from "../evaluation/lookups";
@@ -20,6 +20,7 @@ import { analysis, Latest, throttle } from "../loading/loading";
 import type { Settings } from "../settings/settings";
 import type { Assessment, State } from "../state/state";
 import { InputError } from "../text/words";
+import { hasStockfish, openStockfish, STOCKFISH } from "./stockfish";
 
 /** Milliseconds without a change of the main line before its analysis begins. */
 const REST = 60;
@@ -29,8 +30,8 @@ const workerCount = (): number =>
 /** Minimum number of milliseconds between two preliminary reports. */
 const SHOW_INTERVAL = 150;
 
-/** Whether the engine is enabled, and its nodes for each position of a doubtful move. */
-type ReporterSettings = Pick<Settings, "engine" | "nodes">;
+/** Whether the engine is enabled, whether Stockfish judges, and the nodes for each position of a doubtful move. */
+type ReporterSettings = Pick<Settings, "engine" | "stockfish" | "nodes">;
 
 /** Updates the state's report. A new main line begins a new analysis. */
 export class Reporter {
@@ -45,6 +46,8 @@ export class Reporter {
   readonly #parts = new Parts();
   /** Results of the engine for this game. Stopped analyses continue without storage too. */
   readonly #found = new Map<string, readonly GameEngineResult[]>();
+  /** Whether Stockfish could not be loaded or failed. */
+  #isBroken = false;
 
   constructor(
     private readonly state: State,
@@ -62,6 +65,11 @@ export class Reporter {
       )
         this.resume();
     });
+  }
+
+  /** Whether Stockfish judges the moves. */
+  get hasStockfish(): boolean {
+    return this.settings.stockfish && !this.#isBroken && hasStockfish();
   }
 
   /** Whether the engine is enabled. */
@@ -164,6 +172,11 @@ export class Reporter {
       state.setProgress(undefined);
     } catch (error) {
       if (signal.aborted) return;
+      if (this.hasStockfish && (error as ShelfishError).code === "engine") {
+        console.warn("The analysis goes on with the engine of Shelfish:", error);
+        this.#isBroken = true;
+        return this.resume();
+      }
       // Without a connection the module may be missing. Resume tries again.
       if (!(error instanceof InputError)) console.warn("The analysis:", error);
       this.stop();
@@ -199,16 +212,20 @@ export class Reporter {
     return {
       database: { lookupMany },
       endgames: { maxPieces: MAX_TABLE_PIECES, probeMany },
-      engine: engine ? () => this.#searcher() : null,
+      engine: engine ? () => this.#engine(this.hasStockfish) : null,
+      draft: engine ? () => this.#engine(false) : null,
       nodes,
       usePgnEvals: true,
       signal,
     };
   }
 
-  /** Returns the engine of the analysis. Its Workers start when a result is not known. */
-  async #searcher(): Promise<GameEngine> {
-    const { engineName: name, openEngine } = await import("shelfish/engine");
+  /** Returns an engine. Its Workers start when a result is not known. */
+  async #engine(isStockfish: boolean): Promise<GameEngine> {
+    const { engineName, openEngine } = await import("shelfish/engine");
+    const name = isStockfish ? STOCKFISH : engineName;
+    const open = (): Promise<GameEngine> =>
+      isStockfish ? openStockfish() : openEngine({ workers: workerCount() });
     return {
       name,
       analyseSequence: async (fens, options) => {
@@ -216,11 +233,8 @@ export class Reporter {
         const known = this.#found.get(key);
         known?.forEach((found, index) => options.onAnswer?.(index, found));
         if (known) return known;
-        const results = await (
-          await this.#parts.get("engine", () =>
-            openEngine({ workers: workerCount() }),
-          )
-        ).analyseSequence(fens, options);
+        const engine = await this.#parts.get(name, open);
+        const results = await engine.analyseSequence(fens, options);
         this.#found.set(key, results);
         return results;
       },
@@ -246,15 +260,16 @@ export class Reporter {
   }
 }
 
-/** Converts an evaluation by an engine. The state has the other evaluations. */
+/** Converts an evaluation by an engine or by Stockfish. The state has the other evaluations. */
 function evaluated(
   fen: string,
   known: FoundEval | null | undefined,
 ): Evaluated[] {
-  if (known?.from !== "engine") return [];
+  if (known?.from !== "engine" && known?.from !== "uci") return [];
   const { depth = 0, knodes = 0, pvs } = known;
   // Only the score of the second variation is known.
-  return [{ fen, from: "engine", depth, knodes, pvs: [pvs[0]] }];
+  const from = known.from === "uci" ? "stockfish" : known.from;
+  return [{ fen, from, depth, knodes, pvs: [pvs[0]] }];
 }
 
 /** Returns the moves of a line and the evaluations of their PGN. */

@@ -1,10 +1,11 @@
 /** The dialogs of the settings and of the help. Loaded when they are first opened. */
 import { showDialog } from "../shell/dialog";
 import { make } from "../shell/dom";
-import { change, load } from "./settings";
+import { hasStockfish } from "../report/stockfish";
+import { load, type Settings } from "./settings";
 
 export function showSettings(
-  engine: (isOn: boolean) => void,
+  set: (settings: Partial<Pick<Settings, "engine" | "stockfish">>) => void,
   toggleEvaluations: () => void,
 ): void {
   const settings = load();
@@ -28,11 +29,18 @@ export function showSettings(
     ),
     field(
       "Engine for positions that are not in the database",
-      box("set-engine", settings.engine, (isOn) => {
-        change({ engine: isOn });
-        engine(isOn);
-      }),
+      box("set-engine", settings.engine, (engine) => set({ engine })),
     ),
+    ...(hasStockfish()
+      ? [
+          field(
+            "Stockfish judges games (1.1 MB, loaded once)",
+            box("set-stockfish", settings.stockfish, (stockfish) =>
+              set({ stockfish }),
+            ),
+          ),
+        ]
+      : []),
   );
 }
 
@@ -102,7 +110,7 @@ export function showHelp(): void {
       ", with guides for players, web developers and operators.",
     ),
     paragraph(
-      "Free software, GPL-3.0-or-later. Board and rules: chessground and chessops by Lichess; drawn pieces by Colin M. L. Burnett; the other sets of pieces belong to this site.",
+      "Free software, GPL-3.0-or-later. Board and rules: chessground and chessops by Lichess; Stockfish by its authors, compiled by Nathan Rugg (GPL-3.0); drawn pieces by Colin M. L. Burnett; the other sets of pieces belong to this site.",
       "licence",
     ),
   );

@@ -18,6 +18,8 @@ export interface Settings {
   evaluations: boolean;
   /** Whether the engine searches positions that the database does not have. */
   engine: boolean;
+  /** Whether Stockfish judges games, if the site has it. */
+  stockfish: boolean;
   /** One of {@link NODES}, or another number of nodes. */
   nodes: number;
   lines: (typeof LINES)[number];
@@ -38,6 +40,7 @@ export function load(): Settings {
   return {
     evaluations: stored.evaluations !== false,
     engine: stored.engine !== false,
+    stockfish: stored.stockfish !== false,
     nodes:
       Number.isSafeInteger(stored.nodes) && Number(stored.nodes) > 0
         ? Number(stored.nodes)

@@ -15,6 +15,8 @@ const SCOPE = new URL(self.registration.scope);
 const PREFIX = `shelfish-site ${SCOPE.pathname} `;
 const NAME = PREFIX + VERSION;
 const PATHS = new Set(FILES.map(([path]) => path));
+/** Folder of Stockfish. The names of its folders contain its version. */
+const STOCKFISH = "stockfish/";
 
 /**
  * Stores all files of this version. If a file cannot be fetched, no file remains stored. If the browser ends the installation, the stored
@@ -63,7 +65,9 @@ function fileOf(url: URL, isNavigation: boolean): string | undefined {
     return undefined;
   const path = url.pathname.slice(SCOPE.pathname.length);
   if (!isNavigation)
-    return PATHS.has(path) || path.startsWith("assets/") ? path : undefined;
+    return PATHS.has(path) || path.startsWith("assets/") || path.startsWith(STOCKFISH)
+      ? path
+      : undefined;
   // Hosts accept URLs without index.html, some also without .html.
   return [path, `${path}.html`, `${path}index.html`].find((path) =>
     PATHS.has(path),
@@ -74,7 +78,12 @@ async function answer(request: Request, path: string): Promise<Response> {
   const url = new URL(path, SCOPE);
   const kept =
     (await (await caches.open(NAME)).match(url)) ?? (await caches.match(url));
-  return kept ?? fetch(request);
+  if (kept || !path.startsWith(STOCKFISH)) return kept ?? fetch(request);
+  // Stored when a game needs it, and kept by later versions of the site.
+  const found = await fetch(request);
+  if (found.ok)
+    await (await caches.open(`shelfish-${STOCKFISH}`)).put(url, found.clone());
+  return found;
 }
 
 self.addEventListener("install", (event) =>
