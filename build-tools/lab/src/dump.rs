@@ -14,7 +14,7 @@ pub fn records(path: &Path) -> Result<impl Iterator<Item = Result<Record>>> {
     let text = Dump::text_of(&Input::File(path.to_owned())).with_context(|| name.clone())?;
     let record = move |(number, line): (usize, io::Result<String>)| {
         let mut record = parse(line?.as_bytes())
-            .map_err(|reject| anyhow!("{name}: line {}: {reject}", number + 1))?;
+            .map_err(|reject| anyhow!("{name}: line {}: {}", number + 1, reject.fact))?;
         PositionEval::normalise(&mut record.evaluations);
         Ok(record)
     };
