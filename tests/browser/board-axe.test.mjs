@@ -22,7 +22,7 @@ const STATES = /** @type {const} */ ([
   ["explorer.html", "#played-moves .score span >> nth=3"],
   ["openings.html", "cg-board"],
   ["precedent.html", "#moves:not(.stale) button >> nth=9"],
-  ["how.html", "#order:has-text('positions in')"],
+  ["how.html", "#steps:has-text('The record')"],
   ["bookmarklet.html", "#bookmarklet"],
   ["play.html", "cg-board"],
 ]);

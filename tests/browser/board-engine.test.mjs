@@ -108,7 +108,7 @@ test("the page shows the progress of the analysis, which can be stopped and resu
   );
 });
 
-test("judgments that are not settled are hollow, are called provisional, and count nowhere", async (t) => {
+test("judgments that are not settled have no mark, and count nowhere", async (t) => {
   const page = await shelf.page(t, {
     path: "site/",
     before: withoutEngine,
@@ -119,18 +119,18 @@ test("judgments that are not settled are hollow, are called provisional, and cou
     page,
     "1. a4 { [%eval 0.0] } a5 { [%eval 0.1] } 2. h4 { [%eval 0.0] } h5 { [%eval 0.1] } 3. Rh3 { [%eval -1.4,8] } *",
   );
-  await reads(
-    page,
-    "report-share",
-    /1 judgment is provisional and not counted/,
-  );
-  assert.equal(await page.locator("#report .count").count(), 0);
-  await page.locator("#graph .bad.mistake.provisional").waitFor();
+  await reads(page, "report-share", /^Based on 3 of 5 moves/);
   await page.keyboard.press("End");
-  await reads(page, "judgment", /^Mistake \(provisional\)\./);
   await page
-    .locator("#moves [aria-current] .glyph.provisional", { hasText: "?" })
+    .locator("#moves [aria-current] .san", { hasText: "Rh3" })
     .waitFor();
+  assert.equal(
+    await page
+      .locator("#report .count, #graph .bad, .glyph:not(:empty)")
+      .count(),
+    0,
+  );
+  await reads(page, "judgment", /^$/);
 });
 
 test("the position on the board is searched deeper on request, with the chosen number of lines, until the search is stopped", async (t) => {

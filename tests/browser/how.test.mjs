@@ -6,7 +6,6 @@ import { reads } from "./support/until.mjs";
 
 test("the page shows the request that the host got, and none for a position in memory", async (t) => {
   const page = await shelf.page(t, { path: "site/how.html" });
-  await reads(page, "order", /\d+ positions in \d+ requests/);
   await reads(page, "facts", /\d+,\d+positions/);
   await reads(page, "totals", /Read: [\d.]+ kB of 1\.0 MB, \d+ requests/);
   await shelf.server.requests();

@@ -30,7 +30,7 @@ const READY = {
   "explorer.html": "#played-moves .score span",
   "precedent.html": "#moves button",
   "play.html": "#level option >> nth=1",
-  "how.html": "#order:has-text('positions in')",
+  "how.html": "#steps:has-text('The record')",
 };
 
 /** @type {import("playwright-core").Browser} */

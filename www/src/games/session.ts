@@ -11,7 +11,6 @@ import {
 } from "../link/link";
 import {
   whenIdle,
-  analysis,
   Latest,
   loadOnce,
   loadPart,
@@ -96,17 +95,10 @@ export class Session {
     }
   }
 
-  /** Fills the menu and loads the modules that open games, so that they are available offline. */
+  /** Fills the menu. */
   readonly #prepare = loadOnce(async () => {
     this.library.refresh().catch(() => {});
-    await Promise.all([
-      this.library.offer(),
-      import("../game/read-pgn"),
-      analysis(),
-      import("../sites/lichess"),
-      import("./open-input"),
-      import("./open-dialog"),
-    ]);
+    await this.library.offer();
   });
 
   async #famous(slug: string): Promise<void> {

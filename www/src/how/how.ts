@@ -3,7 +3,6 @@ import "./how.css";
 import { type Database, type FetchedRange, openDatabase } from "shelfish";
 import { scoreText } from "../../../crate/js/shared/score.ts";
 import { explain, isOver } from "../database/client";
-import { famous } from "../games/famous-games";
 import { fetchEarly } from "../loading/loading";
 import { manifestUrl } from "../settings/settings";
 import { byId, make } from "../shell/dom";
@@ -137,13 +136,3 @@ byId("ask").addEventListener("submit", (event) => {
   lookUp(fen.value);
 });
 lookUp(examples[0]?.value ?? "");
-inTurn(byId("order"), async (database) => {
-  const opera = famous.find(({ title }) => title === "The Opera Game");
-  const game = await opera?.load();
-  const fens = game?.mainline().map(({ fen }) => fen) ?? [];
-  reads = [];
-  await database.lookupMany(fens);
-  const bytes = reads.reduce((sum, { bytes }) => sum + bytes, 0);
-  byId("order").textContent =
-    `The Opera Game: ${plural(fens.length, "position")} in ${plural(reads.length, "request")} and ${size(bytes)}.`;
-});

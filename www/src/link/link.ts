@@ -33,8 +33,6 @@ interface Linked {
   node: Node;
   /** Side at the bottom. */
   side?: "black" | "white";
-  /** The link was too short for comments and variations. The complete game may be stored in this browser. */
-  abridged: boolean;
   /** The other games of the PGN, and the games that cannot be opened. */
   others: Game[];
   refused: Refused[];
@@ -87,7 +85,7 @@ export async function shortenLink(game: Game): Promise<boolean> {
   const name =
     whole.length <= MAX_LINK
       ? whole
-      : `pgnz=${await deflate(toPgn(game, "moves"))}&abridged=1`;
+      : `pgnz=${await deflate(toPgn(game, "moves"))}`;
   // The game has changed again, and another call computes its link.
   if (own.get(game) !== version) return false;
   names.set(game, name);
@@ -153,7 +151,7 @@ export async function parseLink(
   if (pgn || folded)
     names.set(
       linked,
-      `${folded ? "pgnz" : "pgn"}=${folded ?? encodeURIComponent(spaced(pgn ?? ""))}${fields.has("abridged") ? "&abridged=1" : ""}`,
+      `${folded ? "pgnz" : "pgn"}=${folded ?? encodeURIComponent(spaced(pgn ?? ""))}`,
     );
   const main = linked.mainline();
   const side = source?.side ?? fields.get("side");
@@ -163,7 +161,6 @@ export async function parseLink(
   return {
     game: linked,
     node: follow(linked, at, fields.get("line")),
-    abridged: fields.has("abridged"),
     others,
     refused,
     ...(side === "white" || side === "black" ? { side } : {}),

@@ -99,25 +99,13 @@ export class MoveList {
 
   #fill(node: Node, { button, glyph, score, isMain }: MoveElements): void {
     if (!node.parent) return;
-    const {
-      text: sign,
-      kind,
-      mark,
-      byAuthor,
-      isProvisional,
-    } = glyphOf(node, this.state);
-    const name = `glyph ${kind ?? (mark ? "good" : "")}${isProvisional ? " provisional" : ""}${byAuthor ? " by-author" : ""}`;
+    const { text: sign, kind, mark, byAuthor } = glyphOf(node, this.state);
+    const name = `glyph ${kind ?? (mark ? "good" : "")}${byAuthor ? " by-author" : ""}`;
     if (glyph.textContent !== sign || glyph.className !== name) {
       glyph.textContent = sign;
       glyph.className = name;
       glyph.title =
-        sign && byAuthor
-          ? "As the PGN has it"
-          : isProvisional
-            ? "Provisional"
-            : mark
-              ? markWords(mark)
-              : "";
+        sign && byAuthor ? "As the PGN has it" : mark ? markWords(mark) : "";
     }
     if (!score) return;
     const known = bestScore(node, this.state);

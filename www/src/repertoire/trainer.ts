@@ -2,16 +2,11 @@
  * Training: each repeated mistake is a question on the board. Spaced repetition by Leitner's boxes: a right answer at the first attempt moves a question
  * to the next box, a wrong answer back to box 1. The box decides after how many days the question is asked again.
  */
-import {
-  openStorage,
-  requestResult,
-  transactionEnd,
-} from "../../../crate/js/shared/indexed-db.ts";
 import type { DatabaseClient } from "../database/client";
 import { positionKey, steps, uci } from "../game/game";
 import type { Question } from "../learn/answer";
 import { type QuestionBoard, Questions } from "../learn/questions";
-import { byId } from "../shell/dom";
+import { byId, readObject, writeString } from "../shell/dom";
 import type { State } from "../state/state";
 import { plural } from "../text/words";
 import { lineTo, type RepeatedMistake, type Repertoire } from "./repertoire";
@@ -39,13 +34,24 @@ export function scheduled(
   return { box, days, due: now + days * DAY };
 }
 
+/** Key of the stored states. */
+const KEY = "training";
+
 const keyOf = (position: string, move: string) => `${position} ${move}`;
+
+/** Returns the stored states by question, without invalid ones. */
+const stored = () =>
+  Object.entries(readObject(KEY) as Record<string, Scheduled | null>).flatMap(
+    ([key, each]) =>
+      Number.isInteger(each?.box) && Number.isFinite(each?.due)
+        ? [[key, each as Scheduled] as const]
+        : [],
+  );
 
 export class Trainer {
   readonly questions: Questions;
   /** The states are read once: answers in another tab are not seen until the page is loaded again. */
-  readonly #known = new Map<string, Scheduled>();
-  #database: IDBDatabase | undefined;
+  readonly #known = new Map(stored());
 
   /** `changed` is called after each change of the schedule. */
   constructor(
@@ -59,8 +65,6 @@ export class Trainer {
       below: byId("tree"),
       record: (question, isRight) => this.#record(question, isRight),
     });
-    // Private windows have no IndexedDB: the schedule lasts for the visit.
-    void this.#load().then(changed, () => {});
   }
 
   /** Returns when the question of a mistake is due; 0 for a new question. */
@@ -104,39 +108,19 @@ export class Trainer {
   }
 
   #record({ before, mistake }: Question, isRight: boolean): string {
-    const position = positionKey(before);
-    const move = mistake.move ? uci(mistake.move) : "";
-    const key = keyOf(position, move);
+    const key = keyOf(
+      positionKey(before),
+      mistake.move ? uci(mistake.move) : "",
+    );
     const { days, ...next } = scheduled(
       this.#known.get(key),
       isRight,
       Date.now(),
     );
     this.#known.set(key, next);
-    if (this.#database) {
-      const transaction = this.#database.transaction("questions", "readwrite");
-      transaction
-        .objectStore("questions")
-        .put({ position, uci: move, ...next });
-      // A full disk loses only the schedule: this visit has the state.
-      transactionEnd(transaction).catch(() => {});
-    }
+    // Keeps the answers in other tabs. A full disk loses only the schedule: this visit has the state.
+    writeString(KEY, JSON.stringify({ ...readObject(KEY), [key]: next }));
     this.changed();
     return `. The question is asked again in ${plural(days, "day")}.`;
-  }
-
-  async #load(): Promise<void> {
-    this.#database = await openStorage("shelfish-training", 1, (database) =>
-      database.createObjectStore("questions", {
-        keyPath: ["position", "uci"],
-      }),
-    );
-    const questions = this.#database
-      .transaction("questions")
-      .objectStore("questions");
-    for (const { position, uci, ...each } of await requestResult<
-      ({ position: string; uci: string } & Scheduled)[]
-    >(questions.getAll()))
-      this.#known.set(keyOf(position, uci), each);
   }
 }

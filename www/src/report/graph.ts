@@ -148,13 +148,9 @@ export class Graph {
       ...gaps.map((gap) => place(make("i", "gap"), ...gap)),
       ...this.#line.flatMap((node, ply) => {
         const known = this.#known[ply];
-        const { kind, isProvisional = false } =
-          ply > 0 ? glyphOf(node, this.state) : {};
+        const { kind } = ply > 0 ? glyphOf(node, this.state) : {};
         if (!kind || !known) return [];
-        const mark = place(
-          make("i", `bad ${kind}${isProvisional ? " provisional" : ""}`),
-          ply,
-        );
+        const mark = place(make("i", `bad ${kind}`), ply);
         mark.style.top = `${y(known)}%`;
         return [mark];
       }),
@@ -245,12 +241,8 @@ export class Graph {
       stockfish: ` by Stockfish, depth ${known?.depth}`,
     };
     const from = (known && froms[known.origin]) ?? "";
-    const {
-      kind,
-      mark,
-      isProvisional = false,
-    } = node.parent ? glyphOf(node, this.state) : {};
-    return `${move}${mark ? `, ${markWords(mark)}` : ""}${kind ? `, ${kind}${isProvisional ? " (provisional)" : ""}` : ""}, ${known ? known.text + from : "not known"}`;
+    const { kind, mark } = node.parent ? glyphOf(node, this.state) : {};
+    return `${move}${mark ? `, ${markWords(mark)}` : ""}${kind ? `, ${kind}` : ""}, ${known ? known.text + from : "not known"}`;
   }
 
   #x(ply: number): number {

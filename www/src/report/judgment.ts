@@ -45,11 +45,9 @@ interface Glyph {
   /** The mark of a good move. */
   mark?: GoodMark;
   byAuthor: boolean;
-  /** Whether deeper searches may change the judgment. */
-  isProvisional: boolean;
 }
 
-/** Returns the glyph of a move. */
+/** Returns the glyph of a move; empty while deeper searches may change the judgment. */
 export function glyphOf(node: Node, state: State): Glyph {
   const nag = node.notes.nags.find((nag) => nag >= 1 && nag <= 6);
   if (nag !== undefined)
@@ -57,42 +55,31 @@ export function glyphOf(node: Node, state: State): Glyph {
       text: GLYPHS[nag] ?? "",
       kind: KINDS.find((kind) => SIGNS[kind] === GLYPHS[nag]),
       byAuthor: true,
-      isProvisional: false,
     };
   const move = state.moveReport(node);
-  const kind = move?.judgment ?? undefined;
+  const kind = (move?.settled && move.judgment) || undefined;
   const mark = kind ? undefined : (move?.mark ?? undefined);
   return {
     text: kind ? SIGNS[kind] : mark ? MARKED[mark][0] : "",
     kind,
     mark,
     byAuthor: false,
-    isProvisional: kind !== undefined && !move?.settled,
   };
 }
 
 /** Returns the meaning of a mark. */
 export const markWords = (mark: GoodMark): string => MARKED[mark][1];
 
-/** Says whether the engine checks a provisional judgment. */
-const provisional = ({ progress }: State): string =>
-  progress?.isRunning ? "checking…" : "provisional";
-
 /** The row below the moves that judges the last move and shows a better line. */
 export class JudgmentRow {
   readonly #root = byId("judgment");
-  #words = "";
 
   constructor(
     private readonly state: State,
     private readonly preview: LineActions["preview"],
   ) {
     bindPreviewEnd(this.#root, () => preview());
-    state.join(({ node, report, progress }) => {
-      const words = provisional(state);
-      if (node || report || (progress && words !== this.#words)) this.#draw();
-      this.#words = words;
-    });
+    state.join(({ node, report }) => (node || report) && this.#draw());
   }
 
   /** Returns buttons that promote or delete the current variation. */
@@ -109,8 +96,9 @@ export class JudgmentRow {
     const { node } = this.state;
     const { parent } = node;
     const move = this.state.moveReport(node);
-    this.#root.className = `judgment ${move?.judgment ?? ""} ${move?.settled ? "" : "provisional"}`;
-    if (!move?.judgment || !parent) {
+    const judgment = move?.settled ? move.judgment : null;
+    this.#root.className = `judgment ${judgment ?? ""}`;
+    if (!move || !judgment || !parent) {
       const { mark } = parent ? glyphOf(node, this.state) : {};
       this.#root.replaceChildren(
         ...(mark
@@ -119,12 +107,10 @@ export class JudgmentRow {
       );
       return;
     }
-    const name = capitalised(move.judgment);
     const best = move.best
       ? steps(parent.position, [move.best.uci])[0]
       : undefined;
     const line = best ? bestLine(parent, best, this.state) : [];
-    const remark = move.settled ? "" : ` (${provisional(this.state)})`;
     const reason = move.explanation ? `: ${move.explanation.text}` : "";
     const words = best ? " Best was " : "";
     const actions: LineActions = {
@@ -133,7 +119,7 @@ export class JudgmentRow {
     };
     this.#root.replaceChildren(
       ...this.#variation(),
-      make("strong", {}, `${name}${remark}`),
+      make("strong", {}, capitalised(judgment)),
       `${reason}.${words}`,
       ...(line.length > 0 ? [lineMoves(parent.position, line, actions)] : []),
     );
@@ -152,15 +138,12 @@ export function nextOf(
   // In a variation the search begins at the move of the main line that it leaves.
   for (let at = state.node.parent; here === -1 && at; at = at.parent)
     here = line.indexOf(at);
-  const isCounted = (glyph: Glyph) =>
-    (glyph.kind === kind || glyph.mark === kind) && !glyph.isProvisional;
-  const isOne = (node: Node | undefined) =>
-    node?.parent &&
-    isCounted(glyphOf(node, state)) &&
-    (!color || node.parent.position.turn === color);
   for (let i = 1; i <= line.length; i++) {
     const node = line[(here + by * i + line.length * 2) % line.length];
-    if (isOne(node)) return node;
+    if (!node?.parent || (color && node.parent.position.turn !== color))
+      continue;
+    const glyph = glyphOf(node, state);
+    if (glyph.kind === kind || glyph.mark === kind) return node;
   }
   return undefined;
 }

@@ -156,21 +156,6 @@ export class ReportPanel {
         make("td", {}, of("white")),
         make("td", {}, of("black")),
       );
-    const { white, black } = report;
-    const [judged, moves] = [
-      white.judged + black.judged,
-      white.moves + black.moves,
-    ];
-    const basis =
-      judged < moves
-        ? [
-            make(
-              "small",
-              { "data-testid": "report-basis" },
-              ` based on ${judged} of ${plural(moves, "move")}`,
-            ),
-          ]
-        : [];
     const table = make(
       "table",
       {},
@@ -182,10 +167,8 @@ export class ReportPanel {
       make(
         "tbody",
         {},
-        row(
-          "Accuracy",
-          (side) => figure(report[side], report[side].accuracy, 1, " %"),
-          ...basis,
+        row("Accuracy", (side) =>
+          figure(report[side], report[side].accuracy, 1, " %"),
         ),
         row("Average loss", (side) =>
           figure(report[side], report[side].averageCentipawnLoss, 0),
@@ -277,15 +260,10 @@ function covers(
   hasStockfish: boolean,
 ): string {
   const { white, black, positions, known } = report;
-  const provisional = white.provisional + black.provisional;
   const engine = countOf(evaluations, "engine");
   const parts = [
     `Based on ${white.judged + black.judged} of ${plural(white.moves + black.moves, "move")}; ${known} of ${plural(positions, "position")} are known.`,
   ];
-  if (provisional > 0)
-    parts.push(
-      `${plural(provisional, "judgment")} ${provisional === 1 ? "is" : "are"} provisional and not counted.`,
-    );
   if (engine > 0)
     parts.push(
       `${plural(engine, "position")} ${engine === 1 ? "was" : "were"} evaluated by the engine.`,

@@ -94,7 +94,7 @@ export function showHelp(): void {
     ),
     make("dl", "keys", ...KEYS.map(row)),
     paragraph(
-      "Point at a move of a line to see it on the board; click the move to play the line up to it. Scores in italics are not in the database: they come from the line of an earlier position, from the PGN, or from the engine, which searches positions that the database does not have. Hollow marks are judgments that the engine still checks. You can turn the engine off in the settings.",
+      "Point at a move of a line to see it on the board; click the move to play the line up to it. Scores in italics are not in the database: they come from the line of an earlier position, from the PGN, or from the engine, which searches positions that the database does not have. You can turn the engine off in the settings.",
     ),
     paragraph(
       "□ is an only move: every other legal move loses at least 0.2 winning chances, as a mistake does. ! is a great move: the only move that keeps a win (winning chances of at least 0.5, 3 pawns) or a draw. Both need a search with two lines that exceeds these bounds by 0.1; a move without that evidence, a forced move and the capture of the piece that moved last have no mark. N is the first move of the game that is not in this book; it may have been played elsewhere.",
