@@ -28,7 +28,7 @@ const SHARED_MODULES = [
   "text/words",
 ];
 const SHARED = new RegExp(
-  String.raw`/node_modules/(chessops/(?!.*/(pgn|variant)\.js$)|@badrap/)|/src/(${SHARED_MODULES.join("|")})\.ts$|/pkg/index\.js$|/js/shared/(errors|options|parts|score)\.ts$|preload-helper|rolldown/runtime`,
+  String.raw`/node_modules/(chessops/(?!.*/(pgn|variant)\.js$)|@badrap/)|/src/(${SHARED_MODULES.join("|")})\.ts$|/pkg/index\.js$|/js/(elements/dom|shared/(errors|options|parts|score))\.ts$|preload-helper|rolldown/runtime`,
 );
 
 /** Modules that the pages with a board share in addition. */
