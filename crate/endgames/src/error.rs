@@ -1,12 +1,13 @@
 //! Reasons why a position has no result, and why files are no tables or no index.
 
+use std::borrow::Cow;
+
 use shakmaty::{Chess, Position as _};
 use shelfish::quoted::Quoted;
 use shelfish::source::SourceError;
 use thiserror::Error;
 
-use crate::header::Layout;
-use crate::index::{MAX_ENDING, PAGE};
+use crate::index::PAGE;
 use crate::name::{MAX_PIECES, TableName};
 
 /// The reason why tables do not contain a position.
@@ -110,24 +111,9 @@ pub(crate) const DISTANCE: &str = "the number of a distance";
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum TableError {
-    /// The first bytes are not those of a table.
-    #[error(
-        "expected the first bytes {expected:08x}, found {found:08x}: the file is not a Syzygy table"
-    )]
-    Magic {
-        /// Expected bytes, as a big-endian number.
-        expected: u32,
-        /// Found bytes.
-        found: u32,
-    },
-    /// The length of a table is 16 more than a multiple of 64.
-    #[error(
-        "expected a length of 16 bytes more than a multiple of 64, found {found} bytes: the file is incomplete"
-    )]
-    Length {
-        /// The length in bytes.
-        found: u64,
-    },
+    /// The header, or the length of the file, is not that of the table.
+    #[error("{0}")]
+    Header(String),
     /// The header announces another length of the file.
     #[error("the header announces a file of {expected} bytes, but the file has {found} bytes")]
     Data {
@@ -135,25 +121,6 @@ pub enum TableError {
         expected: u64,
         /// Length of the file in bytes.
         found: u64,
-    },
-    /// The header is not that of the index.
-    #[error(
-        "the index has a header of {} bytes and data from byte {}, but the table has {} and {}",
-        expected.header, expected.index, found.header, found.index
-    )]
-    Layout {
-        /// Lengths of the index.
-        expected: Layout,
-        /// Lengths of the header.
-        found: Layout,
-    },
-    /// The flags of the header are not those of the pieces.
-    #[error("byte 4: expected the flags {expected}, found {found}")]
-    Flags {
-        /// Expected flags.
-        expected: u8,
-        /// Found flags.
-        found: u8,
     },
     /// Bytes contradict each other.
     #[error("byte {byte}: {problem}")]
@@ -205,12 +172,14 @@ impl TableError {
 }
 
 impl IndexError {
-    pub(crate) const SEAL: IndexError =
-        IndexError::Damaged("the checksum does not match: the index is damaged");
-    pub(crate) const SHORT: IndexError = IndexError::Damaged("the index ends within a field");
+    pub(crate) const SEAL: IndexError = IndexError::Damaged(Cow::Borrowed(
+        "the checksum does not match: the index is damaged",
+    ));
+    pub(crate) const SHORT: IndexError =
+        IndexError::Damaged(Cow::Borrowed("the index ends within a field"));
     pub(crate) const LONG: IndexError =
-        IndexError::Damaged("the index has bytes after its last field");
-    pub(crate) const TEXT: IndexError = IndexError::Damaged("a name is not UTF-8");
+        IndexError::Damaged(Cow::Borrowed("the index has bytes after its last field"));
+    pub(crate) const TEXT: IndexError = IndexError::Damaged(Cow::Borrowed("a name is not UTF-8"));
 }
 
 /// An index that is damaged.
@@ -224,44 +193,10 @@ pub enum IndexError {
     Magic,
     /// The bytes are not those of an index.
     #[error("{0}")]
-    Damaged(&'static str),
-    /// The ending of the files is not a short text of `.`, lower-case letters and digits.
-    #[error(
-        "expected an ending of at most {MAX_ENDING} dots, lower-case letters and digits, found {}",
-        Quoted(found)
-    )]
-    Ending {
-        /// The ending.
-        found: String,
-    },
-    /// The index lists too many tables.
-    #[error("expected at most {max} tables, found {found}")]
-    TooMany {
-        /// Maximum number of tables.
-        max: u64,
-        /// Number of tables.
-        found: u64,
-    },
+    Damaged(Cow<'static, str>),
     /// A name is not the name of a table.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// The names are not in order, or a name is present twice.
-    #[error("expected the tables in order, found {found} after a later name")]
-    Order {
-        /// The name.
-        found: TableName,
-    },
-    /// The lengths of a table contradict each other.
-    #[error(
-        "{table}: expected header, index and file of increasing lengths, found {}, {} and {} bytes",
-        found.header, found.index, found.length
-    )]
-    Layout {
-        /// The table.
-        table: TableName,
-        /// Its lengths.
-        found: Layout,
-    },
 }
 
 /// A text that is not the name of a table.

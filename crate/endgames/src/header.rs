@@ -181,14 +181,18 @@ impl Header {
         let expected = if is_wdl { 0x71e8_235d } else { 0xd766_0ca5 };
         let found = (fields.number(4)? as u32).swap_bytes();
         if found != expected {
-            return Err(TableError::Magic { expected, found });
+            return Err(TableError::Header(format!(
+                "expected the first bytes {expected:08x}, found {found:08x}: the file is not a Syzygy table"
+            )));
         }
         Header::check_length(length)?;
         let found = fields.byte()? & (SPLIT | HAS_PAWNS);
         let split = if named.is_symmetric() { 0 } else { SPLIT };
         let expected = split | if named.has_pawns() { HAS_PAWNS } else { 0 };
         if found != expected {
-            return Err(TableError::Flags { expected, found });
+            return Err(TableError::Header(format!(
+                "byte 4: expected the flags {expected}, found {found}"
+            )));
         }
         let files = if named.has_pawns() { 4 } else { 1 };
         let sides = if is_wdl && !named.is_symmetric() {
@@ -251,7 +255,9 @@ impl Header {
         if length % ALIGNMENT == CHECKSUM {
             Ok(())
         } else {
-            Err(TableError::Length { found: length })
+            Err(TableError::Header(format!(
+                "expected a length of 16 bytes more than a multiple of 64, found {length} bytes: the file is incomplete"
+            )))
         }
     }
 

@@ -6,6 +6,7 @@
 use core::ops::Range;
 
 use shelfish::leb128;
+use shelfish::quoted::Quoted;
 use twox_hash::XxHash64;
 
 use crate::error::{IndexError, TableError};
@@ -29,7 +30,7 @@ const MAX_INLINE: usize = 16 << 10;
 /// First bytes of an index, with the version.
 const MAGIC: &[u8] = b"endgames1";
 /// Maximum length of the ending of files.
-pub(crate) const MAX_ENDING: usize = 16;
+const MAX_ENDING: usize = 16;
 /// Bytes of the checksum at the end of the index.
 const SEAL: usize = 8;
 /// Bytes of the checksum of a page.
@@ -141,14 +142,20 @@ impl IndexBuilder {
     }
 }
 
+fn damaged(problem: String) -> IndexError {
+    IndexError::Damaged(problem.into())
+}
+
 fn checked_ending(ending: &str) -> Result<String, IndexError> {
     let is_valid = |byte: u8| byte == b'.' || byte.is_ascii_lowercase() || byte.is_ascii_digit();
     if ending.len() <= MAX_ENDING && ending.bytes().all(is_valid) {
         return Ok(ending.to_string());
     }
-    Err(IndexError::Ending {
-        found: ending.chars().take(MAX_ENDING).collect(),
-    })
+    let found: String = ending.chars().take(MAX_ENDING).collect();
+    Err(damaged(format!(
+        "expected an ending of at most {MAX_ENDING} dots, lower-case letters and digits, found {}",
+        Quoted(&found)
+    )))
 }
 
 /// Adds a table after the pages of the tables before it.
@@ -278,15 +285,18 @@ impl Index {
         let ending = checked_ending(&text(rest)?)?;
         let found = number(rest)?;
         if found > MAX_TABLES {
-            let max = MAX_TABLES;
-            return Err(IndexError::TooMany { max, found });
+            return Err(damaged(format!(
+                "expected at most {MAX_TABLES} tables, found {found}"
+            )));
         }
         let (mut tables, mut last) = (Vec::new(), String::new());
         for _ in 0..found {
             let next = text(rest)?;
             let name: TableName = next.parse()?;
             if last >= next {
-                return Err(IndexError::Order { found: name });
+                return Err(damaged(format!(
+                    "expected the tables in order, found {name} after a later name"
+                )));
             }
             last = next;
             let layout = Layout {
@@ -297,10 +307,10 @@ impl Index {
             let lengths = [layout.header, layout.index, layout.length];
             // The limit keeps sums of lengths within 64 bits.
             if !lengths.is_sorted() || layout.length > 1 << 48 {
-                return Err(IndexError::Layout {
-                    table: name,
-                    found: layout,
-                });
+                return Err(damaged(format!(
+                    "{name}: expected header, index and file of increasing lengths, found {}, {} and {} bytes",
+                    layout.header, layout.index, layout.length
+                )));
             }
             push(&mut tables, name, layout);
         }

@@ -154,10 +154,11 @@ impl Files for Attempt<'_> {
             .inspect_err(|_| self.note_index(number))?;
         let header = Header::parse(name, layout.length, &bytes)?;
         if header.layout != *layout {
-            return Err(TableError::Layout {
-                expected: *layout,
-                found: header.layout,
-            }
+            let found = header.layout;
+            return Err(TableError::Header(format!(
+                "the index has a header of {} bytes and data from byte {}, but the table has {} and {}",
+                layout.header, layout.index, found.header, found.index
+            ))
             .into());
         }
         let header = Arc::new(header);
