@@ -48,7 +48,7 @@ const LINKS = /\/src\/link\/(link|sites)\.ts$/;
 
 /** Modules that the board loads for a game, at the latest after the first evaluation. */
 const GAME =
-  /\/src\/(analysis\/game-parts|games\/(game-menu|library|session)|moves\/move-list|report\/(graph|judgment|reporter|stockfish)|evaluation\/(endgame-lookups|engine-search)|style\/game-parts)\.(ts|css)$/;
+  /\/src\/(analysis\/game-parts|games\/(game-menu|library|session)|moves\/move-list|report\/(graph|judgment|reporter)|loading\/stockfish|evaluation\/(endgame-lookups|engine-search)|style\/game-parts)\.(ts|css)$/;
 
 /** Modules that the board loads after the first evaluation. */
 const PANELS = /\/src\/(report\/report-panel|learn\/learn)\.(ts|css)$/;

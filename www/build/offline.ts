@@ -31,7 +31,9 @@ export function offline(): Plugin {
             "/",
           ),
         )
-        .filter((path) => !LEFT_OUT.test(path) && !/^(db|stockfish)\//.test(path))
+        .filter(
+          (path) => !LEFT_OUT.test(path) && !/^(db|stockfish)\//.test(path),
+        )
         .sort()
         .map(
           (path) =>

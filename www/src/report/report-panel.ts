@@ -12,7 +12,7 @@ import {
 } from "./judgment";
 import { countOf } from "./graph";
 import type { Reporter } from "./reporter";
-import { STOCKFISH } from "./stockfish";
+import { STOCKFISH } from "../loading/stockfish";
 import { surname } from "../game/identity";
 import { change, NODES, type Settings } from "../settings/settings";
 import type { Report } from "shelfish/analysis";

@@ -20,7 +20,7 @@ import { analysis, Latest, throttle } from "../loading/loading";
 import type { Settings } from "../settings/settings";
 import type { Assessment, State } from "../state/state";
 import { InputError } from "../text/words";
-import { hasStockfish, openStockfish, STOCKFISH } from "./stockfish";
+import { hasStockfish, openStockfish, STOCKFISH } from "../loading/stockfish";
 
 /** Milliseconds without a change of the main line before its analysis begins. */
 const REST = 60;
@@ -173,7 +173,10 @@ export class Reporter {
     } catch (error) {
       if (signal.aborted) return;
       if (this.hasStockfish && (error as ShelfishError).code === "engine") {
-        console.warn("The analysis goes on with the engine of Shelfish:", error);
+        console.warn(
+          "The analysis goes on with the engine of Shelfish:",
+          error,
+        );
         this.#isBroken = true;
         return this.resume();
       }

@@ -1,7 +1,7 @@
 /** The dialogs of the settings and of the help. Loaded when they are first opened. */
 import { showDialog } from "../shell/dialog";
 import { make } from "../shell/dom";
-import { hasStockfish } from "../report/stockfish";
+import { hasStockfish } from "../loading/stockfish";
 import { load, type Settings } from "./settings";
 
 export function showSettings(

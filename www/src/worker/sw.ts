@@ -65,7 +65,9 @@ function fileOf(url: URL, isNavigation: boolean): string | undefined {
     return undefined;
   const path = url.pathname.slice(SCOPE.pathname.length);
   if (!isNavigation)
-    return PATHS.has(path) || path.startsWith("assets/") || path.startsWith(STOCKFISH)
+    return PATHS.has(path) ||
+      path.startsWith("assets/") ||
+      path.startsWith(STOCKFISH)
       ? path
       : undefined;
   // Hosts accept URLs without index.html, some also without .html.
