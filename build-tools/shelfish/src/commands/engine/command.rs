@@ -13,7 +13,7 @@ pub enum Command {
     NewGame,
     /// `setoption name … value …`
     SetOption {
-        /// XX
+        /// Name of the option.
         name: String,
         /// Value of the option, empty for a button.
         value: String,
