@@ -181,11 +181,9 @@ impl<R: Read> GameTexts<R> {
                     && self.has_tag(line)
             }
             Section::Moves if is_tag => true,
+            // As in python-chess, this ends open variations.
             Section::Moves => {
-                self.is_after_blank
-                    && self.depth == 0
-                    && line.starts_with(b"1")
-                    && begins_with_move(line, true)
+                self.is_after_blank && line.starts_with(b"1") && begins_with_move(line, true)
             }
             Section::Over => is_tag || begins_with_move(line, false),
         }
