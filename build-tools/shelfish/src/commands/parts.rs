@@ -155,7 +155,7 @@ pub struct EncodeArgs {
     #[arg(default_value = "-", value_name = "FILE")]
     lines: PathBuf,
     /// Number of the part, from 0
-    #[arg(long, value_name = "I")]
+    #[arg(long, value_name = "I", value_parser = quantity::integer(0, MAX_PARTS as u32 - 1))]
     part: u32,
     /// Database: a directory or a folder of a bucket, the same for all parts
     #[arg(short, long, value_name = "DIR_OR_URL", value_parser = Address::parse)]

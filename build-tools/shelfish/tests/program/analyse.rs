@@ -312,7 +312,12 @@ fn a_uci_engine_can_analyse_games_and_a_missing_program_is_an_error() {
 fn castling_is_e1g1_in_chess_and_e1h1_in_chess960() {
     let castling = "1. e4 {[%eval 0.2]} e5 2. Nf3 Nc6 3. Bc4 Bc5 4. O-O *";
     let chess960 = "[Variant \"Chess960\"]\n[FEN \"4k3/8/8/8/8/8/8/1K5R w H - 0 1\"]\n\n1. O-O *";
-    for (game, ply, uci) in [(castling, 6, "e1g1"), (chess960, 0, "b1h1")] {
+    let one_corner = chess960.replace("1K5R w H", "1R2K2R w HB");
+    for (game, ply, uci) in [
+        (castling, 6, "e1g1"),
+        (chess960, 0, "b1h1"),
+        (&one_corner, 0, "e1g1"),
+    ] {
         let args = ["analyse", "-", "--json", "--use-pgn-evals"];
         let report = shelfish_with(args, game.as_bytes()).succeeds();
         let report: Value = serde_json::from_str(&report).unwrap();

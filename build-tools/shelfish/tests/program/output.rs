@@ -258,6 +258,11 @@ fn errors_name_the_thing_the_expected_value_and_the_remedy() {
             &["'-1'", "an integer from 1 to 1024"],
         ),
         (
+            &["serve", db, "--port", "x"],
+            2,
+            &["'x'", "an integer from 0 to 65535"],
+        ),
+        (
             &["build", db, "-o", &new, "--max-memory", "1XB"],
             2,
             &["unknown unit \"xb\"", "GiB"],

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use serde::Serialize;
-use shakmaty::{CastlingMode, Chess, EnPassantMode, Position as _, uci::UciMove};
+use shakmaty::{CastlingMode, Chess, Position as _, uci::UciMove};
+use shelfish::position;
 use shelfish_analysis::pgn::PgnError;
 use shelfish_analysis::{KnownEval, MoveReport, Origin, Phases, Report, SideReport};
 
@@ -49,26 +50,31 @@ struct Evaluation {
 }
 
 impl Evaluation {
-    fn new(known: &KnownEval, position: Chess, castling: CastlingMode) -> Evaluation {
+    fn new(known: &KnownEval, position: Chess) -> Evaluation {
         Evaluation {
             score: ScoreMember(known.score),
             depth: known.depth,
             knodes: known.knodes,
-            line: spelled(&known.line, position, castling).join(" "),
+            line: spelled(&known.line, position).join(" "),
             source: known.origin,
         }
     }
 }
 
-/// Spells castling in a line as `e1g1` in chess, and as `e1h1` in Chess960. The line ends before an illegal move.
-fn spelled(line: &[UciMove], mut position: Chess, castling: CastlingMode) -> Vec<String> {
+/// Spells a line as [`uci`] does. The line ends before an illegal move.
+fn spelled(line: &[UciMove], mut position: Chess) -> Vec<String> {
     line.iter()
-        .map_while(|uci| {
-            let m = uci.to_move(&position).ok()?;
+        .map_while(|written| {
+            let m = written.to_move(&position).ok()?;
             position.play_unchecked(m);
-            Some(m.to_uci(castling).to_string())
+            Some(uci(m))
         })
         .collect()
+}
+
+/// Spells castling as the `best` of a move has it.
+fn uci(m: shakmaty::Move) -> String {
+    position::uci(m, CastlingMode::Standard).to_string()
 }
 
 /// Writes the report of a game.
@@ -78,9 +84,7 @@ pub fn write(
     known: &[Option<KnownEval>],
     report: &Report,
 ) -> io::Result<()> {
-    let castling = CastlingMode::detect(&game.start().to_setup(EnPassantMode::Legal));
-    let played = game.game.moves().iter();
-    let played = played.map(|m| m.to_uci(castling).to_string());
+    let played = game.game.moves().iter().map(|m| uci(*m));
     let game = Game {
         game: *number,
         line: *line,
@@ -104,7 +108,7 @@ pub fn write(
         evaluations: known
             .iter()
             .zip(game.game.positions())
-            .map(|(known, position)| Some(Evaluation::new(known.as_ref()?, position, castling)))
+            .map(|(known, position)| Some(Evaluation::new(known.as_ref()?, position)))
             .collect(),
         error: game.error.as_ref().map(ToString::to_string),
     };

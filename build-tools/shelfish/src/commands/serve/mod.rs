@@ -78,7 +78,7 @@ pub struct Args {
     /// Directory to serve; with --api also the URL of a database
     dir: PathBuf,
     /// Port; 0 chooses a free port
-    #[arg(short, long, default_value_t = 8000)]
+    #[arg(short, long, default_value_t = 8000, value_parser = quantity::integer(0_u16, u16::MAX))]
     port: u16,
     /// Address to listen on; 0.0.0.0 accepts other machines
     #[arg(long, default_value = "127.0.0.1")]
