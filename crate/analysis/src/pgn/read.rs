@@ -1,7 +1,5 @@
 //! Reads games.
 
-use std::borrow::Cow;
-
 use shakmaty::san::SanPlus;
 use shakmaty::{CastlingSide, Chess, Move, Position as _};
 use shelfish::position::Position;
@@ -621,10 +619,7 @@ fn sign_of(text: &str) -> Option<u8> {
     if text.is_empty() || text.len() > 9 || text.ends_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
-    let plain = match text.is_ascii() {
-        true => Cow::from(text),
-        false => Cow::from(text.replace(DASHES, "-")),
-    };
+    let plain = text.replace(DASHES, "-");
     SIGNS
         .into_iter()
         .find(|(sign, _)| *sign == plain)
