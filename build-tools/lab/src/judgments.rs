@@ -252,7 +252,7 @@ pub fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// Returns the accuracies of both players by the scores of the reference, if all of them are known.
+/// Computes the accuracies of both players from the scores of the reference. Returns `None` if a score is missing.
 fn reference_accuracies(game: &PgnGame, references: &References) -> Option<Accuracies> {
     let known = game.game.positions().map(|position| {
         if position.is_game_over() {

@@ -83,8 +83,10 @@ async function answer(request: Request, path: string): Promise<Response> {
   if (kept || !path.startsWith(STOCKFISH)) return kept ?? fetch(request);
   // Stored when a game needs it, and kept by later versions of the site.
   const found = await fetch(request);
-  if (found.ok)
-    await (await caches.open(`shelfish-${STOCKFISH}`)).put(url, found.clone());
+  const store = async () =>
+    (await caches.open(`shelfish-${STOCKFISH}`)).put(url, found.clone());
+  // A full disk loses only the copy.
+  if (found.ok) await store().catch(() => {});
   return found;
 }
 

@@ -56,7 +56,7 @@ pub enum BuildError {
 }
 
 impl BuildError {
-    /// Returns the error of inputs of which no line is an evaluation.
+    /// Returns the error of inputs that contain no evaluation.
     pub fn no_evaluations(inputs: &[Input], lines: u64) -> BuildError {
         let inputs: Vec<_> = inputs.iter().map(ToString::to_string).collect();
         let inputs = inputs.join(", ");

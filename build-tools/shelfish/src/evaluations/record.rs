@@ -51,7 +51,7 @@ pub enum Reason {
     Score,
     /// The depth or node count is outside of the range of a database.
     Effort,
-    /// No PV has a legal first move. The fact is the first of these moves.
+    /// No PV has a legal first move. The details name the first illegal move.
     IllegalMove,
     /// There is no PV.
     Empty,
@@ -88,7 +88,7 @@ impl Reject {
         Reject { reason, fact }
     }
 
-    /// Creates the reject of `found` items, of which `most` are allowed.
+    /// Creates the reject of a record with `found` items, where at most `most` are allowed.
     pub fn too_much(items: &str, found: usize, most: usize) -> Reject {
         let fact = format_args!("{found} {items}, expected at most {most}");
         Reject::new(Reason::TooMuch, fact)

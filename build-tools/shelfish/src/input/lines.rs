@@ -76,7 +76,7 @@ impl Chunks {
             if self.is_over {
                 let last = self.rest.rsplit(|&byte| byte == b'\n').next();
                 let last = last.unwrap_or_default().trim_ascii();
-                // Some hosts do not tell the length of a file, and a file of several zstd frames may end between two frames.
+                // If a host does not tell the length, a download may end between two zstd frames without an error of the decoder.
                 if last.starts_with(b"{") && !last.ends_with(b"}") {
                     return Err(cut_off("its last line has no end"));
                 }
