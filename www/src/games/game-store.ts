@@ -7,9 +7,15 @@ import {
   requestResult,
   transactionEnd,
 } from "../../../crate/js/shared/indexed-db.ts";
+import type { Report } from "shelfish/analysis";
 import type { Game } from "../game/game";
 import type { Checked } from "../game/read-pgn";
 import { toPgn } from "../game/write-pgn";
+
+/** A settled report, with what its owner stores next to it. Structured clones store it. */
+export interface Settled {
+  readonly report: Report;
+}
 
 /** A stored game without its text. */
 export interface GameEntry {
@@ -37,12 +43,14 @@ export interface Stored extends GameEntry {
   readonly text: string;
 }
 
-/** Maximum number of stored games, and of the characters of their texts. */
-const LIMITS = { games: 5_000, characters: 20_000_000 };
+/** Maximum number of stored games, of the characters of their texts, and of reports. */
+const LIMITS = { games: 5_000, characters: 20_000_000, reports: 1_000 };
 
 /** Opens the store. Rejects if IndexedDB is unavailable. */
 export async function openStore(limits = LIMITS): Promise<GameStore> {
-  const database = await openStorage("shelfish-games", 1, (database) => {
+  const database = await openStorage("shelfish-games", 2, (database) => {
+    database.createObjectStore("reports").createIndex("at", "at");
+    if (database.objectStoreNames.contains("list")) return;
     const list = database.createObjectStore("list", { keyPath: "id" });
     list.createIndex("opened", "opened");
     list.createIndex("source", "source");
@@ -126,25 +134,47 @@ export class GameStore {
     await done;
   }
 
+  /** Returns the settled report of a main line. */
+  async report(key: string): Promise<Settled | undefined> {
+    const { reports } = this.#begin("readonly");
+    const found = requestResult<{ settled: Settled } | undefined>(
+      reports.get(key),
+    );
+    return (await found)?.settled;
+  }
+
+  /** Stores the settled report of a main line, and removes the oldest reports beyond the limit. */
+  async keepReport(key: string, settled: Settled): Promise<void> {
+    const { reports, done } = this.#begin("readwrite");
+    reports.put({ at: Date.now(), settled }, key);
+    let excess = (await requestResult(reports.count())) - this.limits.reports;
+    if (excess > 0)
+      await eachEntry(reports.index("at").openCursor(), (cursor) => {
+        cursor.delete();
+        return --excess > 0;
+      });
+    await done;
+  }
+
   async remove(id: string): Promise<void> {
-    const { list, texts, done } = this.#begin("readwrite");
-    list.delete(id);
-    texts.delete(id);
+    const { list, texts, reports, done } = this.#begin("readwrite");
+    for (const each of [list, texts, reports]) each.delete(id);
     await done;
   }
 
   async clear(): Promise<void> {
-    const { list, texts, done } = this.#begin("readwrite");
-    list.clear();
-    texts.clear();
+    const { list, texts, reports, done } = this.#begin("readwrite");
+    for (const each of [list, texts, reports]) each.clear();
     await done;
   }
 
   #begin(mode: IDBTransactionMode) {
-    const transaction = this.database.transaction(["list", "texts"], mode);
+    const names = ["list", "texts", "reports"];
+    const transaction = this.database.transaction(names, mode);
     return {
       list: transaction.objectStore("list"),
       texts: transaction.objectStore("texts"),
+      reports: transaction.objectStore("reports"),
       done: transactionEnd(transaction),
     };
   }

@@ -1,9 +1,10 @@
 /** The games that can be opened from the menu: famous games, and opened games, which are stored in this browser. */
-import type { Game, Node } from "../game/game";
+import { type Game, movesOf, type Node } from "../game/game";
+import { gameId } from "../game/identity";
 import { loadOnce, loadPart } from "../loading/loading";
 import type { Checked } from "../game/read-pgn";
 import type { Famous } from "./famous-games";
-import type { GameEntry, GameStore, Stored } from "./game-store";
+import type { GameEntry, GameStore, Settled, Stored } from "./game-store";
 
 const RECENT = 20;
 
@@ -138,6 +139,21 @@ export class Library extends EventTarget {
     await this.refresh().catch(() => this.#changed());
   }
 
+  /** Returns the settled report of the game's main line, if it was stored. */
+  async report(game: Game): Promise<Settled | undefined> {
+    return this.store()
+      .then((store) => store.report(lineId(game)))
+      .catch(() => undefined);
+  }
+
+  /** Stores the settled report of the game's main line. */
+  async keepReport(game: Game, settled: Settled): Promise<void> {
+    const key = lineId(game);
+    await this.store()
+      .then((store) => store.keepReport(key, settled))
+      .catch(() => {});
+  }
+
   /** Returns the store, which the first call opens. */
   readonly store = loadOnce(async (): Promise<GameStore> =>
     (await loadPart(import("./game-store"))).openStore(),
@@ -173,6 +189,10 @@ export class Library extends EventTarget {
     await this.refresh().catch(() => this.#changed());
   }
 }
+
+/** Returns the id that the game has if its main line is its own. */
+const lineId = (game: Game): string =>
+  gameId(game.root.position, movesOf(game.mainline()), game.headers);
 
 /** Measures the moves and notes of a game. */
 function contentSize(game: Game): number {
