@@ -179,8 +179,103 @@ test("variations are chosen, entered, promoted and removed by keys and buttons",
   await variation("c5").click();
   await at(page, "remove").click();
   assert.deepEqual(await sans("variation-move"), ["e5", "Nf3", "Nc6"]);
+  await page.keyboard.press("Control+z");
+  assert.deepEqual(await sans("variation-move"), [
+    ...["e5", "Nf3", "Nc6"],
+    ...["c5", "Nf3"],
+  ]);
+  await page.keyboard.press("Control+y");
+  assert.deepEqual(await sans("variation-move"), ["e5", "Nf3", "Nc6"]);
   await at(page, "start").click();
   assert.ok(await at(page, "first").isDisabled());
+});
+
+test("the menu of a move promotes, deletes and copies, by mouse and by keyboard", async (t) => {
+  const page = await shelf.page(t, {
+    path: "site/",
+    context: { permissions: ["clipboard-read", "clipboard-write"] },
+  });
+  await paste(page, "1. e4 e5 (1... c5 2. Nf3 (2. c3 d5)) 2. d4 *");
+  const sans = (/** @type {string} */ id) =>
+    page.locator(`#moves [data-testid=${id}] .san`).allTextContents();
+  const menu = async (/** @type {string} */ san, /** @type {string} */ id) => {
+    await page
+      .locator("#moves button", { hasText: san })
+      .click({ button: "right" });
+    await at(page, `move-menu-${id}`).click();
+  };
+  await menu("d5", "first");
+  assert.deepEqual(await sans("variation-move"), ["c5", "c3", "Nf3", "d5"]);
+  await menu("Nf3", "main");
+  assert.deepEqual(await sans("move"), ["e4", "c5", "Nf3"]);
+  await menu("c3", "pgn");
+  await reads(page, "notice", /PGN copied/);
+  assert.match(
+    await page.evaluate(() => navigator.clipboard.readText()),
+    /1\. e4 c5 2\. c3 \*/,
+  );
+  await page.locator("#moves button", { hasText: "c5" }).focus();
+  await page.keyboard.press("Shift+F10");
+  await at(page, "move-menu-dialog").waitFor();
+  await page.keyboard.press("ArrowDown");
+  await at(page, "move-menu-remove").press("Enter");
+  assert.deepEqual(await sans("move"), ["e4", "e5", "d4"]);
+});
+
+test("the wheel over the board steps once for a turn and does not scroll, and swipes step unless they move a piece", async (t) => {
+  const page = await shelf.page(t, {
+    path: "site/#moves=e2e4,e7e5,g1f3,b8c6",
+    context: { viewport: { width: 390, height: 844 }, hasTouch: true },
+  });
+  await at(page, "move").nth(3).waitFor();
+  const { x, y } = await square(page, "e5");
+  await page.mouse.move(x, y);
+  await page.mouse.wheel(0, 120);
+  await equals(() => current(page), "e4");
+  // A trackpad sends many small turns.
+  for (let i = 0; i < 20; i++) await page.mouse.wheel(0, 5);
+  await equals(() => current(page), "e5");
+  assert.equal(await page.evaluate(() => scrollY), 0);
+  const touch = await page.context().newCDPSession(page);
+  const swipe = async (
+    /** @type {{ x: number, y: number }} */ from,
+    /** @type {number} */ by,
+  ) => {
+    const send = (/** @type {string} */ type, /** @type {number[]} */ ...xs) =>
+      touch.send("Input.dispatchTouchEvent", {
+        type: /** @type {"touchStart"} */ (type),
+        touchPoints: xs.map((x) => ({ x, y: from.y })),
+      });
+    await send("touchStart", from.x);
+    await send("touchMove", from.x + by / 2);
+    await send("touchMove", from.x + by);
+    await send("touchEnd");
+  };
+  await swipe(await square(page, "e3"), 90);
+  await equals(() => current(page), "e4");
+  const box = (await page.locator("#moves").boundingBox()) ?? assert.fail();
+  await swipe({ x: box.x + 200, y: box.y + box.height - 8 }, -90);
+  await equals(() => current(page), "e5");
+  // A drag of a piece is no swipe.
+  await swipe(await square(page, "f1"), -120);
+  assert.equal(await current(page), "e5");
+});
+
+test("a dialog asks before Escape loses a text", async (t) => {
+  const page = await shelf.page(t, SITE);
+  await at(page, "open").click();
+  const dialog = at(page, "open-dialog");
+  await dialog.waitFor();
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "hidden" });
+  await at(page, "open").click();
+  await at(page, "open-text").fill("1. e4");
+  await page.keyboard.press("Escape");
+  await at(page, "leave-keep").click();
+  assert.equal(await at(page, "open-text").inputValue(), "1. e4");
+  await page.keyboard.press("Escape");
+  await at(page, "leave-close").click();
+  await dialog.waitFor({ state: "hidden" });
 });
 
 test("an illegal typed move is reported at its field, and after a legal move the arrow keys step", async (t) => {

@@ -28,7 +28,12 @@ import {
   PANELS,
 } from "../settings/settings";
 import { players } from "../game/identity";
-import { navigation, updateStepButtons, bindTyped } from "../moves/navigation";
+import {
+  bindGestures,
+  bindTyped,
+  navigation,
+  updateStepButtons,
+} from "../moves/navigation";
 import { notice } from "../games/notice";
 import {
   whenIdle,
@@ -171,16 +176,13 @@ function controls(node: Node): void {
     `./play.html#fen=${node.fen.replaceAll(" ", "_")}`;
 }
 
-/** Shows the last change of the variations with a button that undoes it. */
+/** Shows the last change of the variations with a button that undoes it; if all are undone, a button that redoes the last one. */
 function offerUndo(): void {
   const words = state.lastEdit;
-  notice(
-    words ?? "",
-    [],
-    words === undefined
-      ? undefined
-      : { label: "Undo", does: () => state.undo() },
-  );
+  if (words) notice(words, [], { label: "Undo", does: () => state.undo() });
+  else if (state.canRedo)
+    notice("Undone.", [], { label: "Redo", does: () => state.redo() });
+  else notice("");
 }
 
 const steps = navigation(state);
@@ -190,6 +192,7 @@ const flip = () => {
   sides.turn(below);
 };
 const { first, previous, next, last } = steps;
+bindGestures(steps);
 const turn = (side: Color) => void (side !== board.orientation && flip());
 const stored = () =>
   void reportInputError(
@@ -281,6 +284,8 @@ bindKeys({
       )) && notice("PGN copied."),
   ),
   "Ctrl+z": () => state.undo(),
+  "Ctrl+Shift+z": () => state.redo(),
+  "Ctrl+y": () => state.redo(),
   "?": help,
 });
 

@@ -3,7 +3,7 @@ import { Chessground } from "@lichess-org/chessground";
 import type { Key, Piece } from "@lichess-org/chessground/types";
 import { makeFen } from "chessops/fen";
 import { looksLikeFen, positionOf } from "../game/fen";
-import { closeDone, showDialog } from "../shell/dialog";
+import { closeDone, markTyped, showDialog } from "../shell/dialog";
 import { make, makeButton, showFieldError } from "../shell/dom";
 import { InputError } from "../text/words";
 
@@ -109,42 +109,44 @@ export function showEditor(
   const dialog = showDialog(
     "editor",
     "Set up a position",
-    make(
-      "div",
-      "editor",
-      make("div", "editor-board", palette("black"), board, palette("white")),
+    [
       make(
         "div",
-        "editor-fields",
-        hands,
-        make(
-          "fieldset",
-          {},
-          make("legend", {}, "Side to move"),
-          ...turns.map((input, index) =>
-            make("label", {}, input, index === 0 ? "White" : "Black"),
-          ),
-        ),
-        make(
-          "fieldset",
-          {},
-          make("legend", {}, "Castling"),
-          ...rights.map((input, index) =>
-            make("label", {}, input, CASTLING[index]?.[1] ?? ""),
-          ),
-        ),
+        "editor",
+        make("div", "editor-board", palette("black"), board, palette("white")),
         make(
           "div",
-          "choices",
-          action("start", "Start position", () => read(START)),
-          action("clear", "Empty board", () => read(EMPTY)),
-          action("flip", "Flip", () => ground.toggleOrientation()),
+          "editor-fields",
+          hands,
+          make(
+            "fieldset",
+            {},
+            make("legend", {}, "Side to move"),
+            ...turns.map((input, index) =>
+              make("label", {}, input, index === 0 ? "White" : "Black"),
+            ),
+          ),
+          make(
+            "fieldset",
+            {},
+            make("legend", {}, "Castling"),
+            ...rights.map((input, index) =>
+              make("label", {}, input, CASTLING[index]?.[1] ?? ""),
+            ),
+          ),
+          make(
+            "div",
+            "choices",
+            action("start", "Start position", () => read(START)),
+            action("clear", "Empty board", () => read(EMPTY)),
+            action("flip", "Flip", () => ground.toggleOrientation()),
+          ),
+          field,
+          errorText,
         ),
-        field,
-        errorText,
-        submit,
       ),
-    ),
+    ],
+    [submit],
   );
 
   let tool: Tool = "move";
@@ -189,6 +191,7 @@ export function showEditor(
 
   /** Writes the FEN of the board, and the error if the position is not legal. */
   function write(): void {
+    markTyped(dialog, "position");
     const turn = turns[1]?.checked ? "b" : "w";
     const castling =
       rights.map((input) => (input.checked ? input.value : "")).join("") || "-";
@@ -232,6 +235,7 @@ export function showEditor(
     input.addEventListener("change", write);
   field.addEventListener("input", () => {
     const { value } = field;
+    markTyped(dialog, value);
     if (check()) read(value);
   });
   submit.addEventListener("click", () => {

@@ -3,7 +3,12 @@ import { BookClient } from "../book/client";
 import { Board } from "../board/board";
 import { DatabaseClient } from "../database/client";
 import type { Step } from "../game/game";
-import { bindTyped, navigation, updateStepButtons } from "../moves/navigation";
+import {
+  bindGestures,
+  bindTyped,
+  navigation,
+  updateStepButtons,
+} from "../moves/navigation";
 import { drawPath, showOpening } from "../moves/openings";
 import { bookUrl, manifestUrl } from "../settings/settings";
 import { bindClicks, bindTheme, restrictConnections } from "../shell/page";
@@ -29,6 +34,7 @@ export function setUpBookPage(
   const state = new State();
   const board = new Board((move) => play({ move }));
   const { first, previous, next, last } = navigation(state);
+  bindGestures({ previous, next });
   const flip = () => void board.flip();
   bindClicks({
     first,

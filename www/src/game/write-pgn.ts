@@ -7,7 +7,7 @@ import {
   Node as PgnNode,
   type PgnNodeData,
 } from "chessops/pgn";
-import type { Game, Given, Node, Notes } from "./game";
+import { Game, type Given, type Node, type Notes, path } from "./game";
 import { slug } from "./identity";
 
 /** The headers of every PGN, in their order. */
@@ -50,6 +50,18 @@ export function toPgn(game: Game, extent: Extent = "file"): string {
     moves,
     ...(comment ? { comments: [comment] } : {}),
   });
+}
+
+/** Writes the moves to a position as PGN. */
+export function pgnTo(game: Game, node: Node): string {
+  const headers = new Map(game.headers);
+  if (node.children.length > 0) headers.set("Result", "*");
+  const part = new Game(game.root.position, headers);
+  path(node).reduce(
+    (at, { move }) => (move ? part.play(at, move) : at),
+    part.root,
+  );
+  return toPgn(part);
 }
 
 /** Returns a file name: "morphy-isouard-1858.pgn". */

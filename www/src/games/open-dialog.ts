@@ -1,6 +1,6 @@
 /** The dialog that opens a text, an address or a file. Loaded when it is first needed. */
-import { closeDone, closeOnBackdrop, showModal } from "../shell/dialog";
-import { make, showFieldError } from "../shell/dom";
+import { closeDone, createDialog, showModal } from "../shell/dialog";
+import { make, makeButton, showFieldError } from "../shell/dom";
 import { InputError } from "../text/words";
 
 export interface OpenDialog {
@@ -43,33 +43,28 @@ export function openDialog(open: Open): OpenDialog {
   const pick = make(
     "button",
     { className: "at-start", "data-testid": "open-pick" },
-    "Choose a file…",
+    "File…",
   );
-  const cancel = make("button", {}, "Cancel");
-  const submit = make(
-    "button",
-    { type: "submit", className: "primary", "data-testid": "open-submit" },
+  const submit = makeButton(
+    { className: "primary", "data-testid": "open-submit" },
+    () => attempt(text.value),
     "Open",
   );
-  const form = make(
-    "form",
-    {},
-    make("h2", { id: "open-title" }, "Open a position or a game"),
-    make(
-      "p",
-      {},
-      "Paste a PGN, a FEN, the address of a game or a study at Lichess, or enter the user name of a player at Lichess or Chess.com. You can also paste anywhere on the page, or drop a file on it.",
-    ),
-    text,
-    errorText,
-    make("div", "actions", pick, file, cancel, submit),
+  const dialog = createDialog(
+    "open",
+    "Open a position or a game",
+    [
+      make(
+        "p",
+        {},
+        "Paste a PGN, a FEN, the address of a game or a study at Lichess, or enter the user name of a player at Lichess or Chess.com. You can also paste anywhere on the page, or drop a file on it.",
+      ),
+      text,
+      errorText,
+      file,
+    ],
+    [pick, submit],
   );
-  const dialog = make(
-    "dialog",
-    { "aria-labelledby": "open-title", "data-testid": "open-dialog" },
-    form,
-  );
-  document.body.append(dialog);
   let attempts = 0;
 
   const complain = (error?: InputError) => {
@@ -98,7 +93,7 @@ export function openDialog(open: Open): OpenDialog {
   const attempt = async (input: string | File) => {
     const mine = ++attempts;
     complain();
-    form.setAttribute("aria-busy", "true");
+    dialog.ariaBusy = "true";
     try {
       await open(input, (error) => void show(input, error));
       if (mine !== attempts) return;
@@ -110,19 +105,13 @@ export function openDialog(open: Open): OpenDialog {
       if (dialog.open && input === text.value) complain(error);
       else await show(input, error);
     } finally {
-      if (mine === attempts) form.removeAttribute("aria-busy");
+      if (mine === attempts) dialog.ariaBusy = null;
     }
   };
 
-  closeOnBackdrop(dialog);
-  cancel.addEventListener("click", () => dialog.close());
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    void attempt(text.value);
-  });
   text.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey))
-      form.requestSubmit();
+      submit.click();
   });
   pick.addEventListener("click", () => file.click());
   file.addEventListener("change", () => {

@@ -65,5 +65,5 @@ export function showShare(
         ),
       ),
     );
-  showDialog("share", "Share", make("div", "choices", ...buttons), output);
+  showDialog("share", "Share", [make("div", "choices", ...buttons), output]);
 }

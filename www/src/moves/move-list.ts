@@ -14,6 +14,9 @@ interface MoveElements {
   isMain: boolean;
 }
 
+/** Milliseconds of a press that opens the menu of a move. */
+const LONG_PRESS = 500;
+
 /** The list. It is redrawn when the tree changes; other changes update its elements. */
 export class MoveList {
   readonly #root = byId("moves");
@@ -26,12 +29,10 @@ export class MoveList {
   #frame = 0;
 
   constructor(private readonly state: State) {
-    this.#root.addEventListener("click", ({ target }) => {
-      const button =
-        target instanceof Element ? target.closest("button") : null;
-      const node = button && this.#nodes.get(button);
-      if (node) state.go(node);
-    });
+    this.#root.addEventListener("click", ({ target }) =>
+      state.go(this.#nodeOf(target)),
+    );
+    this.#bindMenu();
     state.join(({ tree, node, known, choice, report }) => {
       if (tree) this.#draw(state.game);
       else if (
@@ -42,6 +43,40 @@ export class MoveList {
       if (node || tree) this.#mark();
       if (node || tree || choice) this.#point();
     });
+  }
+
+  #nodeOf(target: EventTarget | null): Node | undefined {
+    const button = target instanceof Element ? target.closest("button") : null;
+    return button ? this.#nodes.get(button) : undefined;
+  }
+
+  /** Opens the menu of a move by the second button of the mouse, the menu key, or a long press, for which Safari has no event. */
+  #bindMenu(): void {
+    const root = this.#root;
+    const open = (event: MouseEvent) => {
+      const node = this.#nodeOf(event.target);
+      if (!node?.parent) return;
+      event.preventDefault();
+      // Without a connection there is no menu.
+      import("./move-menu").then(
+        ({ showMoveMenu }) => showMoveMenu(this.state, node, event),
+        () => {},
+      );
+    };
+    let timer = 0;
+    root.addEventListener("contextmenu", open);
+    root.addEventListener("pointerdown", (event) => {
+      clearTimeout(timer);
+      if (event.pointerType === "touch")
+        timer = window.setTimeout(open, LONG_PRESS, event);
+    });
+    root.addEventListener(
+      "pointermove",
+      ({ movementX, movementY }) =>
+        Math.hypot(movementX, movementY) > 3 && clearTimeout(timer),
+    );
+    for (const end of ["pointerup", "pointercancel"])
+      root.addEventListener(end, () => clearTimeout(timer));
   }
 
   /** Marks the selected next move if there are several. */

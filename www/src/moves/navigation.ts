@@ -48,6 +48,55 @@ export function navigation(state: State): Navigation {
   };
 }
 
+/** Pixels of a turn of the wheel, and milliseconds, for a step: a trackpad must not race through the game. */
+const [TURN, PAUSE] = [100, 80];
+/** Milliseconds after which a turn of the wheel is a new one, which steps at once. */
+const REST = 250;
+/** Minimum length of a swipe in pixels. */
+const SWIPE = 40;
+/** What a swipe begins on. The graph follows the finger. */
+const SWIPED = "#board, #moves, .controls, .verdict, .player";
+
+/** Steps by the wheel over the board, and by swipes that move no piece. */
+export function bindGestures({
+  previous,
+  next,
+}: Pick<Navigation, "previous" | "next">): void {
+  const board = byId("board");
+  let [turned, turnedAt, steppedAt] = [0, -REST, -PAUSE];
+  const turn = (event: WheelEvent) => {
+    const { deltaY, timeStamp, ctrlKey } = event;
+    // With Ctrl the browser zooms.
+    if (ctrlKey || deltaY === 0) return;
+    event.preventDefault();
+    if (timeStamp - turnedAt > REST || turned * deltaY < 0)
+      turned = TURN * Math.sign(deltaY);
+    else turned += deltaY * (event.deltaMode === 0 ? 1 : 40);
+    turnedAt = timeStamp;
+    if (Math.abs(turned) < TURN || timeStamp - steppedAt < PAUSE) return;
+    [turned, steppedAt] = [0, timeStamp];
+    (deltaY > 0 ? next : previous)();
+  };
+  board.addEventListener("wheel", turn, { passive: false });
+  let from: PointerEvent | undefined;
+  document.addEventListener("pointerdown", (event) => {
+    const { pointerType, target } = event;
+    from =
+      pointerType === "touch" && (target as Element).closest(SWIPED)
+        ? event
+        : undefined;
+  });
+  document.addEventListener("pointerup", ({ pointerId, clientX, clientY }) => {
+    if (pointerId !== from?.pointerId) return;
+    const [x, y] = [clientX - from.clientX, clientY - from.clientY];
+    if (
+      Math.abs(x) >= Math.max(SWIPE, 2 * Math.abs(y)) &&
+      !board.querySelector("piece.dragging, square.selected")
+    )
+      (x < 0 ? next : previous)();
+  });
+}
+
 /** Enables the step buttons that have a target, and disables the rest. */
 export function updateStepButtons({ parent, children }: Node): void {
   const [isFirst, isLast] = [!parent, children.length === 0];

@@ -20,9 +20,7 @@ export function showSettings(
     input.addEventListener("change", () => does(input.checked));
     return input;
   };
-  showDialog(
-    "settings",
-    "Settings",
+  showDialog("settings", "Settings", [
     field(
       "Evaluations and arrows",
       box("set-evaluations", settings.evaluations, toggleEvaluations),
@@ -41,7 +39,7 @@ export function showSettings(
           ),
         ]
       : []),
-  );
+  ]);
 }
 
 const KEYS: readonly (readonly [keys: string, does: string])[] = [
@@ -52,7 +50,8 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
     "select one of several next moves; otherwise first and last position",
   ],
   ["Shift+← Shift+→", "leave or enter a variation"],
-  ["Ctrl+Z", "undo the last change of a variation"],
+  ["Ctrl+Z Ctrl+Y", "undo the last change of a variation, and redo it"],
+  ["Shift+F10", "menu of a move in the list: promote, delete, copy"],
   ["Space", "play the best move"],
   ["i m b", "next inaccuracy, mistake or blunder; with Shift the previous one"],
   ["s", "set up a position"],
@@ -86,9 +85,7 @@ export function showHelp(): void {
   };
   const paragraph = (text: string, className = "") =>
     make("p", { className }, text);
-  showDialog(
-    "help",
-    "How to use this board",
+  showDialog("help", "How to use this board", [
     paragraph(
       "Play moves for both sides, choose a famous game, or open your own game. Evaluations are looked up in a database of static files. The deepest evaluation is shown first. Scores are from White’s point of view.",
     ),
@@ -113,5 +110,5 @@ export function showHelp(): void {
       "Free software, GPL-3.0-or-later. Board and rules: chessground and chessops by Lichess; Stockfish by its authors, compiled by Nathan Rugg (GPL-3.0); drawn pieces by Colin M. L. Burnett; the other sets of pieces belong to this site.",
       "licence",
     ),
-  );
+  ]);
 }

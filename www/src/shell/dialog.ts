@@ -21,6 +21,40 @@ export function showModal(dialog: HTMLDialogElement): void {
     main.focus({ preventScroll: true });
   };
   dialog.addEventListener("close", focusPage, { once: true });
+  delete dialog.dataset.typed;
+  dialog.oninput = ({ target }) => {
+    if (target instanceof HTMLTextAreaElement) markTyped(dialog, target.value);
+  };
+  dialog.oncancel = (event) => {
+    if (event.target !== dialog || !dialog.dataset.typed) return;
+    event.preventDefault();
+    askToLeave(dialog);
+  };
+}
+
+/** Makes a dialog ask before it closes, unless the text is empty. */
+export function markTyped(dialog: HTMLDialogElement, text: string): void {
+  dialog.dataset.typed = text.trim();
+}
+
+/** Asks whether a dialog may lose its text. */
+function askToLeave(dialog: HTMLDialogElement): void {
+  dialog.querySelector(".leave")?.remove();
+  const leave = () => {
+    for (const field of dialog.querySelectorAll("textarea")) field.value = "";
+    dialog.close();
+  };
+  const keep = makeButton("leave-keep", () => row.remove(), "Keep it");
+  const row = make(
+    "div",
+    { className: "leave", role: "alert" },
+    make("span", {}, "Close and lose what you entered?"),
+    makeButton("leave-close", leave, "Close"),
+    keep,
+  );
+  dialog.addEventListener("close", () => row.remove(), { once: true });
+  dialog.append(row);
+  keep.focus();
 }
 
 /** Closes a dialog that has changed the page. */
@@ -28,7 +62,7 @@ export const closeDone = (dialog: HTMLDialogElement): void =>
   dialog.close(DONE);
 
 /** Closes a dialog by a click on its backdrop. Browsers also report a click after a drag from the dialog to the backdrop, which does not close it. */
-export function closeOnBackdrop(dialog: HTMLDialogElement): void {
+function closeOnBackdrop(dialog: HTMLDialogElement): void {
   let isOnBackdrop = false;
   dialog.addEventListener(
     "pointerdown",
@@ -36,7 +70,11 @@ export function closeOnBackdrop(dialog: HTMLDialogElement): void {
   );
   dialog.addEventListener(
     "click",
-    ({ target }) => target === dialog && isOnBackdrop && dialog.close(),
+    ({ target }) =>
+      target === dialog &&
+      isOnBackdrop &&
+      dialog.dispatchEvent(new Event("cancel", { cancelable: true })) &&
+      dialog.close(),
   );
 }
 
@@ -44,9 +82,10 @@ export function closeOnBackdrop(dialog: HTMLDialogElement): void {
 export function showDialog(
   id: string,
   title: string,
-  ...content: HTMLElement[]
+  content: readonly HTMLElement[],
+  actions?: readonly HTMLElement[],
 ): HTMLDialogElement {
-  const dialog = createDialog(id, title, content);
+  const dialog = createDialog(id, title, content, actions);
   dialog.addEventListener("close", () => dialog.remove());
   showModal(dialog);
   // A long dialog would be scrolled to the button at its end.
@@ -57,7 +96,7 @@ export function showDialog(
   return dialog;
 }
 
-/** Creates a dialog that stays on the page, with a title, content, and actions that end with a Close button. */
+/** Creates a dialog that stays on the page, with a title, content, and actions. Its one primary button is last: that of the actions, or Close. */
 export function createDialog(
   id: string,
   title: string,
@@ -65,10 +104,13 @@ export function createDialog(
   actions: readonly HTMLElement[] = [],
   className = "sheet",
 ): HTMLDialogElement {
+  const primary = actions.filter((each) => each.matches(".primary"));
+  const [word, kind] =
+    primary.length > 0 ? ["Cancel", ""] : ["Close", "primary"];
   const close = makeButton(
-    { className: "primary", "data-testid": `${id}-close` },
+    { className: kind, "data-testid": `${id}-close` },
     () => dialog.close(),
-    "Close",
+    word,
   );
   const dialog: HTMLDialogElement = make(
     "dialog",
@@ -79,7 +121,13 @@ export function createDialog(
     },
     make("h2", { id: `${id}-title`, tabIndex: -1 }, title),
     ...content,
-    make("div", "actions", ...actions, close),
+    make(
+      "div",
+      "actions",
+      ...actions.filter((each) => !primary.includes(each)),
+      close,
+      ...primary,
+    ),
   );
   document.body.append(dialog);
   closeOnBackdrop(dialog);

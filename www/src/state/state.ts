@@ -6,7 +6,7 @@ import type { EndgameResult } from "shelfish/endgames";
 import { deeperResult } from "../../../crate/js/shared/score.ts";
 import type { Explanation } from "../database/client";
 import { arrange } from "../game/identity";
-import { Game, type Node, type Step, variationOf } from "../game/game";
+import { Game, type Node, path, type Step, variationOf } from "../game/game";
 
 /** The parts of the state that have changed. */
 export interface Changes {
@@ -62,6 +62,13 @@ export interface Assessment {
   moves: ReadonlyMap<Node, MoveReport>;
 }
 
+/** A change of the variations. */
+interface Change {
+  words: string;
+  undo(): Node;
+  redo(): void;
+}
+
 type Answers<T> = Iterable<readonly [fen: string, answer: T]>;
 
 /** The state. Only its methods change it. */
@@ -86,7 +93,9 @@ export class State {
   /** Evaluations by the engine in the analysis of the game, by FEN. */
   readonly gameEvals = new Map<string, Evaluated>();
   /** The changes of the game that can be undone, and the positions that were on the board before. */
-  #undos: { words: string; undo(): Node }[] = [];
+  #undos: Change[] = [];
+  /** The changes that were undone, the last one first to redo. */
+  #redos: Change[] = [];
   readonly #listeners: ((changes: Changes) => void)[] = [];
 
   /** The next move: the selected move, or the first one. */
@@ -122,6 +131,7 @@ export class State {
     this.isDeep = false;
     this.status = {};
     this.#undos = [];
+    this.#redos = [];
     this.#notify({ game: true, tree: true, node: true });
   }
 
@@ -152,27 +162,28 @@ export class State {
     this.#notify(grown ? { tree: true, node: true } : { node: true });
   }
 
-  /** Makes the current variation the first choice at its start. */
-  promote(): void {
-    const first = variationOf(this.node);
+  /** Makes the variation of a move, by default the current one, the first choice at its start. */
+  promote(node = this.node): void {
+    const first = variationOf(node);
     if (first?.parent)
       this.#edit(
         "The variation was moved up.",
         first.parent,
-        [first, ...first.parent.children.filter((each) => each !== first)],
+        (now) => [first, ...now.filter((each) => each !== first)],
         this.node,
       );
   }
 
-  /** Deletes the current variation and shows the position before it. */
-  remove(): void {
-    const first = variationOf(this.node);
+  /** Deletes a move and the moves after it, by default the current variation. Shows the position before it if its own position is gone. */
+  remove(first = variationOf(this.node)): void {
     if (first?.parent)
       this.#edit(
-        "The variation was deleted.",
+        variationOf(first)
+          ? "The variation was deleted."
+          : "The rest of the game was deleted.",
         first.parent,
-        first.parent.children.filter((each) => each !== first),
-        first.parent,
+        (now) => now.filter((each) => each !== first),
+        path(this.node).includes(first) ? first.parent : this.node,
       );
   }
 
@@ -181,23 +192,41 @@ export class State {
     return this.#undos.at(-1)?.words;
   }
 
+  /** Whether a change can be redone. */
+  get canRedo(): boolean {
+    return this.#redos.length > 0;
+  }
+
   /** Undoes the last promotion or deletion, and shows the position that was on the board before it. */
   undo(): void {
     const last = this.#undos.pop();
     if (!last) return;
+    this.#redos.push(last);
     this.#step(last.undo());
     this.#notify({ tree: true, node: true, edited: true });
   }
 
+  /** Repeats the change that was undone last. */
+  redo(): void {
+    this.#redos.pop()?.redo();
+  }
+
+  /** Gives a position these next moves, and shows the position of `node`. `children` returns them for the next moves before the change. */
   #edit(
     words: string,
     parent: Node,
-    children: readonly Node[],
+    children: (now: readonly Node[]) => readonly Node[],
     node: Node,
+    redos: Change[] = [],
   ): void {
     const before = this.node;
-    const edit = arrange(this.game, parent, children);
-    this.#undos.push({ words, undo: () => (edit.undo(), before) });
+    const edit = arrange(this.game, parent, children(parent.children));
+    this.#redos = redos;
+    this.#undos.push({
+      words,
+      undo: () => (edit.undo(), before),
+      redo: () => this.#edit(words, parent, children, node, this.#redos),
+    });
     this.#step(node);
     this.#notify({ tree: true, node: true, edited: true });
   }
