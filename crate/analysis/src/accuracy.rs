@@ -2,6 +2,8 @@
 //!
 //! The formulas are those of <https://lichess.org/page/accuracy> and of lila's `AccuracyPercent`.
 
+use core::ops::Range;
+
 /// Percentage of a side's moves that must be settled for an accuracy. An accuracy of fewer moves says little of the game.
 pub const MIN_SETTLED: usize = 75;
 
@@ -59,21 +61,24 @@ fn deviation(values: &[f64]) -> f64 {
         .sqrt()
 }
 
-/// Returns the accuracy of a side in a game, in percent, or `None` if no move of the side has an accuracy.
+/// Returns the accuracy of a side in some plies of a game, in percent, or `None` if no move of the side has an accuracy there.
 ///
 /// `percents` are White's winning chances in the positions of the game, in percent. `accuracies` are those of its moves. The
-/// side played the first, third and so on if it moved `first`, else the second, fourth and so on.
+/// side played the first, third and so on if it moved `first`, else the second, fourth and so on. A phase has the same formula
+/// as the game and the weights of the game, so that a game of a single phase has the accuracy of that phase.
 ///
 /// The source is `AccuracyPercent.gameAccuracy` of lila: the mean of a mean weighted by volatility and a harmonic mean. Unknown
 /// values are left out of both means and of the volatility; Lichess has no unknown values.
-pub fn of_side(percents: &[Option<f64>], accuracies: &[Option<f64>], first: bool) -> Option<f64> {
-    let moves = accuracies
-        .iter()
-        .zip(weights(percents))
-        .skip(usize::from(!first))
-        .step_by(2);
+pub fn of_side(
+    percents: &[Option<f64>],
+    accuracies: &[Option<f64>],
+    plies: Range<usize>,
+    first: bool,
+) -> Option<f64> {
+    let moves = accuracies.iter().zip(weights(percents)).enumerate();
     let known: Vec<(f64, f64)> = moves
-        .filter_map(|(accuracy, weight)| Some(((*accuracy)?, weight)))
+        .filter(|(ply, _)| plies.contains(ply) && ply.is_multiple_of(2) == first)
+        .filter_map(|(_, (accuracy, weight))| Some(((*accuracy)?, weight)))
         .collect();
     if known.is_empty() {
         return None;
@@ -121,18 +126,21 @@ mod tests {
         let percents = [50.0, 40.0, 40.0, 38.0, 38.0].map(Some);
         let accuracies = [60.0, 100.0, 90.0, 100.0].map(Some);
         let expected = ((60.0 * 5.0 + 90.0 * 1.0) / 6.0 + 2.0 / (1.0 / 60.0 + 1.0 / 90.0)) / 2.0;
-        let found = of_side(&percents, &accuracies, true).unwrap_or_default();
+        let found = of_side(&percents, &accuracies, 0..4, true).unwrap_or_default();
         assert!((found - expected).abs() < 1e-9, "{found} {expected}");
-        assert_eq!(of_side(&percents, &accuracies, false), Some(100.0));
+        assert_eq!(of_side(&percents, &accuracies, 0..4, false), Some(100.0));
+        // A part has the weights of the game.
+        let opening = of_side(&percents, &accuracies, 0..2, true);
+        assert_eq!(opening, Some(60.0));
     }
 
     #[test]
     fn unknown_values_are_left_out() {
         let percents = [Some(50.0), Some(40.0), None, Some(38.0), Some(38.0)];
         let accuracies = [Some(60.0), None, None, Some(100.0)];
-        assert_eq!(of_side(&percents, &accuracies, true), Some(60.0));
-        assert_eq!(of_side(&percents, &[None; 4], true), None);
-        assert_eq!(of_side(&[], &[], true), None);
+        assert_eq!(of_side(&percents, &accuracies, 0..4, true), Some(60.0));
+        assert_eq!(of_side(&percents, &[None; 4], 0..4, true), None);
+        assert_eq!(of_side(&[], &[], 0..0, true), None);
     }
 
     proptest! {

@@ -7,12 +7,14 @@
 //! - A *great move*: an only move that keeps the result. Every other legal move turns a win into a draw or a loss, or a draw into a
 //!   loss. [`WIN`] bounds the results.
 //!
-//! The capture of the man that moved last is obvious and has no mark, and neither has the only legal move. The evidence must
-//! exceed the bounds by [`MARGIN`], because another search differs by some winning chances.
+//! Obvious moves have no mark: a move out of check, a move of a man that the last move attacked, a capture that does not give more
+//! than it takes, and the only legal move. The evidence must exceed the bounds by [`MARGIN`], because another search differs by
+//! some winning chances.
 
 use serde::Serialize;
-use shakmaty::{Chess, Color, Move, Position as _};
+use shakmaty::{Chess, Color, Move, Position as _, Role};
 
+use crate::explanation::value;
 use crate::known::KnownEval;
 use crate::value::Value;
 
@@ -70,11 +72,26 @@ fn result_of(chances: f64) -> GameResult {
     }
 }
 
-/// Returns whether a move may have a mark: other moves are legal, and the move does not capture the man that moved last.
+/// Returns whether a player may overlook a move, so that it may have a mark.
 pub(crate) fn is_eligible(position: &Chess, played: Move, previous: Option<Move>) -> bool {
-    let is_recapture =
-        played.is_capture() && previous.is_some_and(|previous| previous.to() == played.to());
-    !is_recapture && position.legal_moves().len() > 1
+    let (board, enemy) = (position.board(), position.turn().other());
+    let is_attack = |previous: Move| {
+        played
+            .from()
+            .is_some_and(|from| board.attacks_from(previous.to()).contains(from))
+    };
+    // A capture is not obvious if it gives more than it takes.
+    let is_sacrifice = |captured: Role| {
+        let occupied = board
+            .occupied()
+            .without(played.from().unwrap_or(played.to()));
+        let defenders = board.attacks_to(played.to(), enemy, occupied);
+        value(captured) < value(played.role()) && defenders.any()
+    };
+    !position.is_check()
+        && !previous.is_some_and(is_attack)
+        && played.capture().is_none_or(is_sacrifice)
+        && position.legal_moves().len() > 1
 }
 
 /// Returns the winning chances of the best and of the second line for `mover`. Returns `None` if the evaluation has no second
@@ -163,21 +180,41 @@ mod tests {
     }
 
     #[test]
-    fn recaptures_and_only_legal_moves_have_no_mark() {
-        let game =
-            crate::Game::from_uci(None, "e2e4 d7d5 e4d5 d8d5 b1c3".split(' ')).expect("a game");
-        let positions: Vec<Chess> = game.positions().collect();
-        let eligible = |n: usize| {
-            is_eligible(
-                &positions[n],
-                game.moves()[n],
-                n.checked_sub(1).map(|n| game.moves()[n]),
-            )
+    fn obvious_moves_have_no_mark() {
+        let eligible = |moves: &str| {
+            let game = crate::Game::from_uci(None, moves.split(' ')).expect("a game");
+            let positions: Vec<Chess> = game.positions().collect();
+            let moves = game.moves();
+            let n = moves.len() - 1;
+            is_eligible(&positions[n], moves[n], n.checked_sub(1).map(|n| moves[n]))
         };
-        // 2. exd5 captures the pawn that moved last, and 2… Qxd5 recaptures.
-        assert_eq!(
-            [0, 1, 2, 3, 4].map(eligible),
-            [true, true, false, false, true]
-        );
+        for (moves, expected, why) in [
+            ("e2e4", true, "a first move"),
+            ("e2e4 d7d5 e4d5", false, "the capture of a pawn by a pawn"),
+            ("e2e4 d7d5 e4d5 d8d5", false, "a recapture"),
+            (
+                "e2e4 d7d5 e4d5 d8d5 b1c3 d5d8",
+                false,
+                "the queen was attacked",
+            ),
+            (
+                "e2e4 d7d5 e4d5 d8d5 b1c3 c8g4",
+                true,
+                "the queen stays attacked",
+            ),
+            ("e2e4 f7f6 d1h5 g7g6", false, "the king was in check"),
+            (
+                "e2e4 e7e5 f1c4 b8c6 c4f7",
+                true,
+                "a bishop for a defended pawn",
+            ),
+            (
+                "e2e4 e7e5 g1f3 g8f6 f3e5",
+                false,
+                "the pawn was not defended",
+            ),
+        ] {
+            assert_eq!(eligible(moves), expected, "{why}: {moves}");
+        }
     }
 }

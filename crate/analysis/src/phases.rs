@@ -5,7 +5,7 @@ use core::ops::Range;
 use serde::Serialize;
 use shakmaty::{Bitboard, Board, ByColor};
 
-use crate::accuracy::MIN_SETTLED;
+use crate::accuracy::{MIN_SETTLED, of_side};
 
 /// Phases of a game, by the number of moves before each begins. A game may have neither phase, or go from the opening to the
 /// endgame.
@@ -22,7 +22,7 @@ pub struct Phases {
     pub endgame: Option<usize>,
 }
 
-/// Accuracy of a side in each phase, in percent: the mean accuracy of its moves. `None` if the side has no moves there, or if less than
+/// Accuracy of a side in each phase, in percent: see [`of_side`]. `None` if the side has no moves there, or if less than
 /// [`MIN_SETTLED`] percent of them have an accuracy.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Serialize)]
 pub struct PhaseAccuracy {
@@ -35,13 +35,18 @@ pub struct PhaseAccuracy {
 }
 
 impl PhaseAccuracy {
-    /// Summarizes the accuracies of moves. The side played the first, third and so on if it moved `first`.
-    pub(crate) fn of(accuracies: &[Option<f64>], phases: Phases, first: bool) -> PhaseAccuracy {
+    /// Summarizes the accuracies of moves, as [`of_side`] does.
+    pub(crate) fn of(
+        percents: &[Option<f64>],
+        accuracies: &[Option<f64>],
+        phases: Phases,
+        first: bool,
+    ) -> PhaseAccuracy {
         let [opening, middlegame, endgame] = phases.bounds(accuracies.len()).map(|range| {
             let own = || range.clone().filter(|ply| ply.is_multiple_of(2) == first);
-            let known: Vec<f64> = own().filter_map(|ply| accuracies[ply]).collect();
-            let is_covered = !known.is_empty() && known.len() * 100 >= own().count() * MIN_SETTLED;
-            is_covered.then(|| known.iter().sum::<f64>() / known.len() as f64)
+            let known = own().filter(|ply| accuracies[*ply].is_some()).count();
+            of_side(percents, accuracies, range.clone(), first)
+                .filter(|_| known * 100 >= own().count() * MIN_SETTLED)
         });
         PhaseAccuracy {
             opening,
@@ -173,41 +178,27 @@ mod tests {
     }
 
     #[test]
-    fn a_phase_has_the_mean_accuracy_of_its_moves() {
+    fn a_phase_has_the_accuracy_of_its_moves() {
         let phases = Phases {
             middlegame: Some(4),
             endgame: Some(6),
         };
         let accuracies = [90.0, 10.0, 80.0, 20.0, 70.0, 30.0].map(Some);
-        let found = PhaseAccuracy::of(&accuracies, phases, true);
-        assert_eq!(
-            found,
-            PhaseAccuracy {
-                opening: Some(85.0),
-                middlegame: Some(70.0),
-                endgame: None
-            }
-        );
+        let percents = [Some(50.0); 9];
+        let found = PhaseAccuracy::of(&percents, &accuracies, phases, true);
+        let opening = (85.0 + 2.0 / (1.0 / 90.0 + 1.0 / 80.0)) / 2.0;
+        let [first, last] = [found.opening, found.middlegame].map(Option::unwrap_or_default);
+        assert!((first - opening).abs() < 1e-9, "{first}");
+        assert!((last - 70.0).abs() < 1e-9, "{last}");
+        assert_eq!(found.endgame, None);
         // Three of four moves of a phase suffice, two do not.
-        let opening =
-            |known: [Option<f64>; 8]| PhaseAccuracy::of(&known, Phases::default(), true).opening;
-        assert_eq!(
-            opening([
-                Some(60.0),
-                None,
-                Some(90.0),
-                None,
-                Some(90.0),
-                None,
-                None,
-                None
-            ]),
-            Some(80.0)
-        );
-        assert_eq!(
-            opening([Some(60.0), None, Some(90.0), None, None, None, None, None]),
-            None
-        );
+        let opening = |second: Option<f64>| {
+            let [no, known] = [None, Some(90.0)];
+            let accuracies = [known, no, known, no, second, no, no, no];
+            PhaseAccuracy::of(&percents, &accuracies, Phases::default(), true).opening
+        };
+        assert!(opening(Some(90.0)).is_some());
+        assert_eq!(opening(None), None);
     }
 
     #[test]

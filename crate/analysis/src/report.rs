@@ -222,8 +222,9 @@ impl SideReport {
             blunders: judged_as(Judgment::Blunder),
             average_centipawn_loss: (is_covered && !losses.is_empty())
                 .then(|| sum as f64 / losses.len() as f64),
-            accuracy: accuracy::of_side(&percents, &accuracies, first).filter(|_| is_covered),
-            accuracy_by_phase: PhaseAccuracy::of(&accuracies, phases, first),
+            accuracy: accuracy::of_side(&percents, &accuracies, 0..accuracies.len(), first)
+                .filter(|_| is_covered),
+            accuracy_by_phase: PhaseAccuracy::of(&percents, &accuracies, phases, first),
             only_moves: marked(Mark::Only),
             great_moves: marked(Mark::Great),
         }

@@ -60,8 +60,9 @@ export type Judgment = "inaccuracy" | "mistake" | "blunder";
 
 /**
  * The mark of a good move. `only`: every other legal move loses at least 0.2 winning chances. `great`: the only move that keeps a
- * win (winning chances of at least 0.5, 3 pawns) or a draw (more than −0.5). The evidence exceeds these bounds by 0.1. The only
- * legal move and the capture of the piece that moved last have no mark.
+ * win (winning chances of at least 0.5, 3 pawns) or a draw (more than −0.5). The evidence exceeds these bounds by 0.1. A
+ * move out of check, a move of a piece that the last move attacked, a capture that does not give more than it takes, and the only
+ * legal move have no mark.
  */
 export type Mark = "only" | "great";
 
@@ -144,7 +145,7 @@ export interface SideReport {
   averageCentipawnLoss: number | null;
   /** Accuracy, in percent. `null` if less than 75 % of the moves are settled. */
   accuracy: number | null;
-  /** Mean accuracy of the moves of each phase, in percent. `null` if fewer than 75 % of the moves are settled. */
+  /** Accuracy in each phase, in percent, by the formula of the game. `null` if fewer than 75 % of the moves are settled. */
   accuracyByPhase: {
     opening: number | null;
     middlegame: number | null;

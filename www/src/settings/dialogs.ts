@@ -94,10 +94,10 @@ export function showHelp(): void {
       "Point at a move of a line to see it on the board; click the move to play the line up to it. Scores in italics are not in the database: they come from the line of an earlier position, from the PGN, or from the engine, which searches positions that the database does not have. You can turn the engine off in the settings.",
     ),
     paragraph(
-      "□ is an only move: every other legal move loses at least 0.2 winning chances, as a mistake does. ! is a great move: the only move that keeps a win (winning chances of at least 0.5, 3 pawns) or a draw. Both need a search with two lines that exceeds these bounds by 0.1; a move without that evidence, a forced move and the capture of the piece that moved last have no mark. N is the first move of the game that is not in this book; it may have been played elsewhere.",
+      "□ is an only move: every other legal move loses at least 0.2 winning chances, as a mistake does. ! is a great move: the only move that keeps a win (winning chances of at least 0.5, 3 pawns) or a draw. Both need a search with two lines that exceeds these bounds by 0.1; a move without that evidence, a move out of check, a move of an attacked piece and a capture that does not give more than it takes have no mark.",
     ),
     paragraph(
-      "The accuracy of a phase is the mean accuracy of its moves. Times of moves come from the clocks of the PGN and its time control.",
+      "Accuracy follows the formula of Lichess: each move has an accuracy by the winning chances that it loses, and moves in sharp positions and bad moves count more. A phase has the formula of the game.",
     ),
     make(
       "p",

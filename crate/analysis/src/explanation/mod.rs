@@ -15,7 +15,8 @@ use shelfish::eval::Score;
 use shelfish::position::uci;
 
 use self::capture::{Gain, gain};
-use self::line::{Exchanges, Line, MAX_CUT, MAX_PROOF, balance, draw, mating, value};
+pub(crate) use self::line::value;
+use self::line::{Exchanges, Line, MAX_CUT, MAX_PROOF, balance, draw, mating};
 use crate::known::KnownEval;
 
 /// Explanation of a bad move.

@@ -50,7 +50,8 @@ Inaccuracies (?!), mistakes (?), blunders (??), accuracy and average centipawn l
 publishes. The report says how many moves contribute to each figure. A judgment by two evaluations that are not comparable is
 provisional and contributes to no figure. A bad move is explained if its line proves a reason, such as a lost piece or a mate.
 An only move (□): every other legal move loses at least 0.2 winning chances. A great move (!): the only move that keeps a win
-(winning chances of at least 0.5, 3 pawns) or a draw. Both need a search with two lines; recaptures and forced moves are left out.
+(winning chances of at least 0.5, 3 pawns) or a draw. Both need a search with two lines; moves out of check,
+recaptures and other obvious moves are left out.
 
 With --engine, the report is final. An engine searches all positions whose evaluations are missing, shallow or not comparable:
 first with few nodes, then again with more nodes before and after each move that is near an
