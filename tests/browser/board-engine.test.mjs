@@ -78,7 +78,7 @@ test("the engine evaluates unknown positions of a game, graph and report mark th
   await reads(page, "facts", /^Engine, depth \d+/);
   assert.match(
     (await page.getByRole("slider").getAttribute("aria-valuetext")) ?? "",
-    /by the engine, depth \d+$/,
+    /^\d+… \w+, [+-]\d/,
   );
 });
 
@@ -104,7 +104,7 @@ test("the page shows the progress of the analysis, which can be stopped and resu
   await reads(page, "facts", /^Engine, depth \d+/);
   assert.match(
     (await page.getByRole("slider").getAttribute("aria-valuetext")) ?? "",
-    /by the engine, depth \d+$/,
+    /^\d+… \w+, [+-]\d/,
   );
 });
 

@@ -316,6 +316,12 @@ test("the graph is a slider for keys and clicks with a text for each position, a
   await graph.focus();
   await page.keyboard.press("ArrowRight");
   await until(async () => /^1\. e4, [+-]?\d/.test(String(await text())));
+  await reads(page, "graph-tip", /^1\. e4, [+-]?\d/);
+  assert.equal(
+    await page.locator("#graph .axis").innerText(),
+    "White better\n0\nBlack better",
+  );
+  await reads(page, "coverage", /Hatched: no score yet/);
   await page.mouse.click(box.x + box.width - 2, box.y + box.height / 2);
   assert.equal(await text(), "6… h6, not known");
   assert.equal(await current(page), "h6");

@@ -1,4 +1,4 @@
-/** The graph of evaluations along the game. Unknown parts are hatched; the graph is also a slider. */
+/** The graph of winning chances along the game, with an axis. Parts without scores are hatched; the graph is also a slider. */
 import { draw } from "../../../crate/js/elements/dom.ts";
 import { byId, make } from "../shell/dom";
 import { moveNumber, type Node } from "../game/game";
@@ -21,6 +21,7 @@ export class Graph {
       "aria-hidden": "true",
     },
   ]);
+  readonly #plot = make("div", "plot");
   readonly #marks = make("div", { className: "marks", "aria-hidden": "true" });
   readonly #cursor = make("div", {
     className: "cursor",
@@ -38,7 +39,25 @@ export class Graph {
 
   constructor(private readonly state: State) {
     const root = this.#root;
-    root.append(this.#picture, this.#marks, this.#cursor, this.#dot, this.#tip);
+    this.#plot.append(
+      this.#picture,
+      this.#marks,
+      this.#cursor,
+      this.#dot,
+      this.#tip,
+    );
+    const better = (side: string) =>
+      make("span", {}, side, make("span", "better", " better"));
+    root.append(
+      make(
+        "div",
+        { className: "axis", "aria-hidden": "true" },
+        better("White"),
+        make("span", "better", "0"),
+        better("Black"),
+      ),
+      this.#plot,
+    );
     for (const [name, value] of Object.entries({
       role: "slider",
       tabindex: "0",
@@ -61,7 +80,7 @@ export class Graph {
   #bindPointer(): void {
     const root = this.#root;
     const ply = ({ clientX }: PointerEvent) => {
-      const { left, width } = root.getBoundingClientRect();
+      const { left, width } = this.#plot.getBoundingClientRect();
       return Math.max(
         0,
         Math.min(
@@ -73,13 +92,16 @@ export class Graph {
     root.addEventListener("pointerdown", (event) => {
       root.setPointerCapture(event.pointerId);
       this.state.go(this.#line[ply(event)]);
+      this.#hint(ply(event));
     });
     root.addEventListener("pointermove", (event) => {
       if (root.hasPointerCapture(event.pointerId))
         this.state.go(this.#line[ply(event)]);
       this.#hint(ply(event));
     });
-    root.addEventListener("pointerleave", () => (this.#tip.hidden = true));
+    for (const end of ["pointerleave", "blur"])
+      root.addEventListener(end, () => (this.#tip.hidden = true));
+    root.addEventListener("focus", () => this.#hintFocused());
   }
 
   /** Handles the keys of a slider. The page handles the other keys. */
@@ -100,22 +122,21 @@ export class Graph {
     this.#line = this.state.game.mainline();
     this.#known = this.#line.map((node) => bestScore(node, this.state));
     const areas: string[] = [];
-    const borrowed: string[] = [];
     const gaps: [from: number, to: number][] = [];
     const last = this.#line.length - 1;
     this.#known.forEach((known, ply) => {
       const next = this.#known[ply + 1];
       if (ply === last) return;
-      if (known && next) {
-        const path = `M${this.#x(ply)} ${HEIGHT}L${this.#x(ply)} ${y(known)}L${this.#x(ply + 1)} ${y(next)}L${this.#x(ply + 1)} ${HEIGHT}Z`;
-        (isOwn(known) && isOwn(next) ? areas : borrowed).push(path);
-      } else if (gaps.at(-1)?.[1] === ply)
+      if (known && next)
+        areas.push(
+          `M${this.#x(ply)} ${HEIGHT}L${this.#x(ply)} ${y(known)}L${this.#x(ply + 1)} ${y(next)}L${this.#x(ply + 1)} ${HEIGHT}Z`,
+        );
+      else if (gaps.at(-1)?.[1] === ply)
         gaps[gaps.length - 1] = [gaps.at(-1)?.[0] ?? ply, ply + 1];
       else gaps.push([ply, ply + 1]);
     });
     this.#picture.replaceChildren(
       draw(["path", { class: "area", d: areas.join("") }]),
-      draw(["path", { class: "area borrowed", d: borrowed.join("") }]),
       draw([
         "line",
         {
@@ -158,7 +179,7 @@ export class Graph {
     this.#root.classList.toggle("empty", last < 1);
     this.#root.setAttribute("aria-valuemax", String(last));
     this.#root.setAttribute("aria-disabled", String(last < 1));
-    this.#describe();
+    this.#describe(gaps.length > 0);
   }
 
   /** Returns the phases of the game with their first plies. */
@@ -177,8 +198,8 @@ export class Graph {
     ];
   }
 
-  /** Says how many positions are known, by source. */
-  #describe(): void {
+  /** Explains the picture, and says how many positions are known, by source. */
+  #describe(hasGaps: boolean): void {
     const { assessment } = this.state;
     const count = (origin: Origin) =>
       this.#known.filter((known) => known?.origin === origin).length;
@@ -194,10 +215,14 @@ export class Graph {
         : count(origin);
       if (found > 0) parts.push(`${found} ${words}`);
     }
-    this.#coverage.textContent =
-      this.#line.length > 1
-        ? parts.join(" · ")
-        : "The evaluations of a game are drawn here.";
+    this.#coverage.replaceChildren(
+      ...(this.#line.length > 1
+        ? [
+            make("span", "counts", parts.join(" · ")),
+            make("span", {}, hasGaps ? "Hatched: no score yet" : ""),
+          ]
+        : ["The evaluations of a game are drawn here."]),
+    );
   }
 
   #mark(): void {
@@ -215,6 +240,13 @@ export class Graph {
         ply === -1 ? bestScore(this.state.node, this.state) : known,
       ),
     );
+    this.#hintFocused();
+  }
+
+  /** Names the move on the board while keys move the slider. */
+  #hintFocused(): void {
+    if (this.#root.matches(":focus-visible"))
+      this.#hint(this.#line.indexOf(this.state.node));
   }
 
   #hint(ply: number): void {
@@ -228,21 +260,14 @@ export class Graph {
     this.#tip.style.translate = `${-share}% 0`;
   }
 
-  /** Describes a position: "12. Nf3, +0.35". */
+  /** Describes a position: "12. Nf3, +0.35, mistake". */
   #words(node: Node, known: KnownScore | undefined): string {
     const move = node.parent
       ? `${moveNumber(node.parent.position)} ${node.san}`
       : "Start";
-    const froms: Partial<Record<Origin, string>> = {
-      line: " from a line",
-      pgn: " from the PGN",
-      endgames: " (endgame tables)",
-      engine: ` by the engine, depth ${known?.depth}`,
-      stockfish: ` by Stockfish, depth ${known?.depth}`,
-    };
-    const from = (known && froms[known.origin]) ?? "";
     const { kind, mark } = node.parent ? glyphOf(node, this.state) : {};
-    return `${move}${mark ? `, ${markWords(mark)}` : ""}${kind ? `, ${kind}` : ""}, ${known ? known.text + from : "not known"}`;
+    const [word] = mark ? markWords(mark).split(":") : [kind];
+    return `${move}, ${known?.text ?? "not known"}${word ? `, ${word.toLowerCase()}` : ""}`;
   }
 
   #x(ply: number): number {
@@ -261,9 +286,6 @@ export const countOf = (
     (known) =>
       known && (known.from === "uci" ? "engine" : known.from) === origin,
   ).length;
-
-const isOwn = ({ origin }: KnownScore): boolean =>
-  origin === "database" || origin === "rules" || origin === "endgames";
 
 const y = ({ chances }: KnownScore): number =>
   Math.round((50 - chances * 47) * 10) / 10;
