@@ -51,7 +51,8 @@ const GAME =
   /\/src\/(analysis\/game-parts|games\/(game-menu|library|session)|moves\/move-list|report\/(graph|judgment|reporter)|loading\/stockfish|evaluation\/(endgame-lookups|engine-search)|style\/game-parts)\.(ts|css)$/;
 
 /** Modules that the board loads after the first evaluation. */
-const PANELS = /\/src\/(report\/report-panel|learn\/learn)\.(ts|css)$/;
+const PANELS =
+  /\/src\/(report\/(report-panel|summary)|learn\/learn)\.(ts|css)$/;
 
 /** Modules that the panels and My openings share. */
 const QUESTIONS = /\/src\/(learn\/(questions|answer)|style\/parts)\.(ts|css)$/;

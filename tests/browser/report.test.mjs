@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { findings } from "./support/axe.mjs";
 import * as shelf from "./support/shelf.mjs";
 import { at, withoutEngine } from "./support/page.mjs";
-import { reads } from "./support/until.mjs";
+import { equals, reads } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -68,6 +68,14 @@ test("the engine marks the only move that keeps the win, in the list, the report
     before: settings,
   });
   await reads(page, "filling", /Complete/);
+  // The report begins with the moves that decided the game, in words.
+  const turns = at(page, "turning-points").getByRole("button");
+  await equals(
+    () => turns.allTextContents(),
+    ["3… Nf6?? from an even game to a lost one"],
+  );
+  await turns.click();
+  await reads(page, "judgment", /^Blunder/);
   const mate = page.locator("[data-testid=move]", { hasText: "Qxf7#" });
   assert.equal(await mate.locator(".glyph.good").textContent(), "!");
   await at(page, "white-great").click();

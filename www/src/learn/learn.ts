@@ -42,18 +42,13 @@ export function learnFrom(
     },
   });
   const start = makeButton(
-    { className: "learn-start", hidden: true, "data-testid": "learn-start" },
+    { className: "primary", hidden: true, "data-testid": "learn-start" },
     () => begin(sides()[0]),
     "Learn from mistakes",
   );
-  // The row of the analysis offers the questions when it is complete; without an engine, they are below the report.
-  const offerStart = () => {
-    start.hidden = state.progress !== undefined || sides().length === 0;
-    const row =
-      document.querySelector<HTMLElement>("#report .filling:not([hidden])") ??
-      byId("report");
-    if (start.parentElement !== row) row.append(start);
-  };
+  byId("summary").after(start);
+  const offerStart = () =>
+    (start.hidden = state.progress !== undefined || sides().length === 0);
   state.on(({ game, tree, report, progress }) => {
     const line = tree ? state.game.mainline() : [];
     if (tree && !questions.asked.every(({ mistake }) => line.includes(mistake)))

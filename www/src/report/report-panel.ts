@@ -12,6 +12,7 @@ import {
 } from "./judgment";
 import { countOf } from "./graph";
 import type { Reporter } from "./reporter";
+import { summary } from "./summary";
 import { STOCKFISH } from "../loading/stockfish";
 import { surname } from "../game/identity";
 import { change, NODES, type Settings } from "../settings/settings";
@@ -49,6 +50,7 @@ export class ReportPanel {
     this.#toggle,
     this.#bar,
   );
+  readonly #summary = make("div", { id: "summary" });
   readonly #body = make("div");
   constructor(
     private readonly state: State,
@@ -62,10 +64,15 @@ export class ReportPanel {
       state.progress?.isRunning ? reporter.stop() : reporter.resume(),
     );
     this.#choices(nodes);
-    this.#root.replaceChildren(this.#title, this.#filling, this.#body);
+    this.#root.replaceChildren(
+      this.#title,
+      this.#summary,
+      this.#filling,
+      this.#body,
+    );
     state.on(({ report, game, tree, progress }) => {
       if (progress || report || tree) this.#fill();
-      if (report || game || tree) this.#draw();
+      if (report || game || tree || progress) this.#draw();
     });
     this.#fill();
     this.#draw();
@@ -128,8 +135,12 @@ export class ReportPanel {
   }
 
   #draw(): void {
-    const { assessment } = this.state;
+    const { assessment, progress } = this.state;
     const line = this.state.game.mainline();
+    // Nothing is summed up before the judgments are final.
+    const isFinal = assessment && !progress;
+    this.#summary.hidden = !isFinal;
+    redraw(this.#summary, ...(isFinal ? summary(assessment, this.state) : []));
     if (!assessment) {
       const words =
         line.length > 1
