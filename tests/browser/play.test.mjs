@@ -126,6 +126,9 @@ test("moves can be typed, illegal moves are reported, the game continues after a
   await touch(page, "d2");
   await touch(page, "d4");
   assert.equal(await page.locator("#sheet button").count(), 2);
+  // The number of a row shows its first move.
+  await page.locator("#sheet li > span").first().click();
+  await reads(page, "position-text", /knights? b1 f3/);
   await page.keyboard.press("End");
   assert.equal(await at(page, "position-text").textContent(), last);
   await at(page, "resign").click();

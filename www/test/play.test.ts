@@ -2,7 +2,7 @@ import { parseUci } from "chessops/util";
 import { isNormal } from "chessops/types";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { Match, restore, store } from "../src/play/match";
-import type { Terms } from "../src/play/terms";
+import { LEVELS, theory, type Terms } from "../src/play/terms";
 import { toPgn } from "../src/game/write-pgn";
 
 const DATE = "2026.01.01";
@@ -19,6 +19,12 @@ function play(at: Match, moves: string): Match {
 }
 
 afterEach(() => vi.unstubAllGlobals());
+
+it("a stronger level knows more theory, and a beginner one move", () => {
+  const known = LEVELS.map(([elo]) => theory(elo));
+  expect(known).toEqual(known.toSorted((a, b) => a - b));
+  expect([known[0], known.at(-1)]).toEqual([2, Infinity]);
+});
 
 describe("a game against the engine", () => {
   it("ends by mate, and its PGN has the players and the result", () => {

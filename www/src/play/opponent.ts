@@ -6,6 +6,7 @@ import { path, positionKey, steps, type Step } from "../game/game";
 import { loadOnce } from "../loading/loading";
 import { bookUrl } from "../settings/settings";
 import type { Match } from "./match";
+import { theory } from "./terms";
 
 /** Milliseconds for a move at full strength, and for a hint. */
 const USUAL = 1_000;
@@ -59,13 +60,15 @@ export class Opponent {
   readonly #book = loadOnce(async (): Promise<Book> => openBook(bookUrl()));
 
   /**
-   * Returns a move of the site's book at random, weighted by its games and its score: nothing if the book has no move or cannot be loaded. A win and a
+   * Returns a move of the site's book at random, weighted by its games and its score: nothing if the level knows no more theory, or if the book has no
+   * move or cannot be loaded. A win and a
    * loss are added to the results, because one game proves little. A book does not know repetitions, so that moves to earlier positions are excluded.
    */
   async #bookMove(
-    { node }: Match,
+    { node, terms }: Match,
     signal: AbortSignal,
   ): Promise<NormalMove | undefined> {
+    if (node.ply >= theory(terms.elo)) return undefined;
     try {
       const book = await this.#book();
       const { moves } = await book.moves(node.fen, {

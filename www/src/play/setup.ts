@@ -92,10 +92,11 @@ export function bindSetup(
 const sheet = byId("sheet");
 const shownNodes = new WeakMap<Element, Node>();
 
-/** Calls `go` with the node of a clicked move. */
+/** Calls `go` with the node of a clicked move. The rest of a row is its first move. */
 export function bindSheet(go: (node: Node) => void): void {
   sheet.addEventListener("click", ({ target }) => {
-    const node = target instanceof Element ? shownNodes.get(target) : undefined;
+    const place = target instanceof Element && target.closest("button, li");
+    const node = place ? shownNodes.get(place) : undefined;
     if (node) go(node);
   });
 }
@@ -108,8 +109,10 @@ export function drawSheet(last: Node, shown: Node): void {
     const button = make("button", {}, node.san);
     if (node === shown) button.setAttribute("aria-current", "true");
     shownNodes.set(button, node);
-    if (position.turn === "white" || items.length === 0)
+    if (position.turn === "white" || items.length === 0) {
       items.push(make("li", {}, make("span", {}, moveNumber(position))));
+      shownNodes.set(items.at(-1) ?? button, node);
+    }
     const item = items.at(-1);
     // If Black begins, the first row has no move of White.
     if (

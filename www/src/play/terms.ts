@@ -27,6 +27,9 @@ export const LEVELS: readonly (readonly [
   [undefined, "Full strength"],
 ];
 
+/** Returns how many half-moves of theory a level knows: a beginner one move, a club player five, a grandmaster ten. */
+export const theory = (elo = Infinity): number => (elo - 600) / 100;
+
 /** "Club player, 1600", "Full strength" */
 export function levelName(elo: number | undefined): string {
   const name = LEVELS.find(([each]) => each === elo)?.[1] ?? "Engine";
