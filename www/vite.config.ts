@@ -70,7 +70,8 @@ export default defineConfig({
   ],
   build: {
     target: "es2022",
-    assetsInlineLimit: 0,
+    // Pieces are parts of their style sheet.
+    assetsInlineLimit: (file) => file.includes("/board/merida/"),
     modulePreload: { polyfill: false },
     rolldownOptions: {
       input: {

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { findings } from "./support/axe.mjs";
 import { at, clickSquares, says } from "./support/page.mjs";
 import * as shelf from "./support/shelf.mjs";
-import { equals, until } from "./support/until.mjs";
+import { equals, reads, until } from "./support/until.mjs";
 
 /** The board of the editor. */
 const EDITOR = { board: ".editor-board > .cg-wrap" };
@@ -111,3 +111,82 @@ for (const [width, height, colorScheme] of /** @type {const} */ ([
     assert.deepEqual(await findings(page), []);
   });
 }
+
+for (const colorScheme of /** @type {const} */ (["light", "dark"]))
+  for (const set of ["cburnett", "merida"])
+    test(`the pieces ${set} stand out from their squares and from each other, ${colorScheme}`, async (t) => {
+      const page = await shelf.page(t, {
+        path: "site/",
+        context: { viewport: { width: 1366, height: 768 }, colorScheme },
+      });
+      await reads(page, "facts", /^Depth/);
+      await at(page, "settings").click();
+      await at(page, "set-pieces").selectOption(set);
+      await page.keyboard.press("Escape");
+      await at(page, "settings-dialog").waitFor({ state: "detached" });
+      await page.reload();
+      await reads(page, "facts", /^Depth/);
+      // Without arrows.
+      await page.keyboard.press("h");
+      const pictures = () =>
+        page.$$eval("#board cg-board piece", (all) =>
+          all.map((piece) => getComputedStyle(piece).backgroundImage),
+        );
+      await until(async () =>
+        (await pictures()).every(
+          (picture) =>
+            /0 0 50 50/.test(decodeURIComponent(picture)) ===
+            (set === "merida"),
+        ),
+      );
+      assert.equal(new Set(await pictures()).size, 12);
+      const picture = await page.locator("#board cg-board").screenshot();
+      /** Of each square: the share of its pixels that are not its colour, and the mean lightness of these. */
+      const squares = await page.evaluate(async (data) => {
+        const image = new Image();
+        image.src = `data:image/png;base64,${data}`;
+        await image.decode();
+        const side = Math.floor(image.width / 8);
+        const canvas = new OffscreenCanvas(image.width, image.height);
+        const context = canvas.getContext("2d", { willReadFrequently: true });
+        if (!context) throw new Error("no canvas");
+        context.drawImage(image, 0, 0);
+        return Array.from({ length: 64 }, (_, n) => {
+          const [x, y] = [(n % 8) * side, Math.floor(n / 8) * side];
+          const inset = Math.round(side / 8);
+          const { data } = context.getImageData(
+            x + inset,
+            y + inset,
+            side - 2 * inset,
+            side - 2 * inset,
+          );
+          const [red = 0, , blue = 0] = context.getImageData(
+            x + 3,
+            y + Math.round(side / 2),
+            1,
+            1,
+          ).data;
+          const lights = [];
+          for (let i = 0; i < data.length; i += 4)
+            if (
+              Math.abs((data[i] ?? 0) - red) > 40 ||
+              Math.abs((data[i + 2] ?? 0) - blue) > 40
+            )
+              lights.push(data[i] ?? 0);
+          return [
+            (4 * lights.length) / data.length,
+            lights.reduce((sum, light) => sum + light, 0) / lights.length,
+          ];
+        });
+      }, picture.toString("base64"));
+      for (const [n, [share = 0]] of squares.entries())
+        assert.ok(
+          n > 15 && n < 48 ? share < 0.03 : share > 0.1,
+          `${n}: ${share}`,
+        );
+      // A white piece is lighter than the black piece of its file.
+      for (const n of [...Array(16).keys()]) {
+        const [black, white] = [squares[n], squares[n < 8 ? 56 + n : 40 + n]];
+        assert.ok(Number(white?.[1]) > Number(black?.[1]) + 20, `${n}`);
+      }
+    });

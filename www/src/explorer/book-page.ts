@@ -10,7 +10,7 @@ import {
   updateStepButtons,
 } from "../moves/navigation";
 import { drawPath, showOpening } from "../moves/openings";
-import { bookUrl, manifestUrl } from "../settings/settings";
+import { applyPieces, bookUrl, manifestUrl } from "../settings/settings";
 import { bindClicks, bindTheme, restrictConnections } from "../shell/page";
 import { State } from "../state/state";
 
@@ -31,6 +31,7 @@ export function setUpBookPage(
   const book = new BookClient(bookUrl(), database);
   restrictConnections(database.url, book.url);
   bindTheme();
+  applyPieces();
   const state = new State();
   const board = new Board((move) => play({ move }));
   const { first, previous, next, last } = navigation(state);

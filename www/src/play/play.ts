@@ -11,6 +11,7 @@ import { typedMove } from "../game/read-pgn";
 import { toPgn } from "../game/write-pgn";
 import { Latest } from "../loading/loading";
 import { drawMaterial } from "../board/players";
+import { applyPieces } from "../settings/settings";
 import { Match, restore, store, verdict } from "./match";
 import { Opponent } from "./opponent";
 import { decodeUri, messageOf, day } from "../text/words";
@@ -24,6 +25,7 @@ const LABELS = {
 const CONFIRMED = ["resign", "draw"] as const;
 
 bindTheme();
+applyPieces();
 
 const today = (): string => day(Date.now()).replaceAll("-", ".");
 

@@ -27,7 +27,7 @@ import {
 import { Latest } from "../loading/loading";
 import { loadOpenings, showOpening } from "../moves/openings";
 import { writeLinks } from "../link/link";
-import { bookUrl, manifestUrl } from "../settings/settings";
+import { applyPieces, bookUrl, manifestUrl } from "../settings/settings";
 import { byId, disable, make } from "../shell/dom";
 import { State } from "../state/state";
 import { capitalised, plural } from "../text/words";
@@ -40,6 +40,7 @@ const evals = new DatabaseClient(manifestUrl());
 const book = new BookClient(bookUrl(), evals);
 restrictConnections(evals.url, book.url);
 bindTheme();
+applyPieces();
 // The book loads in parallel with the setup. The first lookup reports a failure.
 book.open().catch(() => {});
 

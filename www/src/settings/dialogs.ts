@@ -2,7 +2,7 @@
 import { showDialog } from "../shell/dialog";
 import { make } from "../shell/dom";
 import { hasStockfish } from "../loading/stockfish";
-import { load, type Settings } from "./settings";
+import { change, load, PIECES, type Settings } from "./settings";
 
 export function showSettings(
   set: (settings: Partial<Pick<Settings, "engine" | "stockfish">>) => void,
@@ -20,7 +20,19 @@ export function showSettings(
     input.addEventListener("change", () => does(input.checked));
     return input;
   };
+  const pieces = make(
+    "select",
+    { "data-testid": "set-pieces" },
+    ...Object.entries(PIECES).map(([value, name]) =>
+      make("option", { value }, name),
+    ),
+  );
+  pieces.value = settings.pieces;
+  pieces.addEventListener("change", () =>
+    change({ pieces: pieces.value as Settings["pieces"] }),
+  );
   showDialog("settings", "Settings", [
+    field("Pieces", pieces),
     field(
       "Evaluations and arrows",
       box("set-evaluations", settings.evaluations, toggleEvaluations),
@@ -107,7 +119,7 @@ export function showHelp(): void {
       ", with guides for players, web developers and operators.",
     ),
     paragraph(
-      "Free software, GPL-3.0-or-later. Board and rules: chessground and chessops by Lichess; Stockfish by its authors, compiled by Nathan Rugg (GPL-3.0); drawn pieces by Colin M. L. Burnett; the other sets of pieces belong to this site.",
+      "Free software, GPL-3.0-or-later. Board and rules: chessground and chessops by Lichess; Stockfish by its authors, compiled by Nathan Rugg (GPL-3.0); pieces by Colin M. L. Burnett and Armando Hernandez Marroquin (“Merida”; both GPL-2.0 or later).",
       "licence",
     ),
   ]);

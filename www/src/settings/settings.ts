@@ -12,6 +12,9 @@ export const LINES = [1, 2, 3, 4, 5] as const;
 /** Panels next to the game: the ids of their elements. */
 export const PANELS = ["report", "explorer"] as const;
 
+/** Sets of pieces and their names. */
+export const PIECES = { cburnett: "Burnett", merida: "Merida" } as const;
+
 /** All settings except the theme. */
 export interface Settings {
   /** Whether evaluations and arrows are shown. */
@@ -25,6 +28,7 @@ export interface Settings {
   lines: (typeof LINES)[number];
   /** The selected panel next to the game. */
   panel: (typeof PANELS)[number];
+  pieces: keyof typeof PIECES;
 }
 
 const KEY = "settings";
@@ -47,6 +51,7 @@ export function load(): Settings {
         : NODES.Normal,
     lines: one(LINES, stored.lines, 2),
     panel: one(PANELS, stored.panel, "report"),
+    pieces: stored.pieces === "merida" ? "merida" : "cburnett",
   };
 }
 
@@ -58,8 +63,17 @@ export function change(part: Partial<Settings>): void {
   applyAppearance(settings);
 }
 
-/** Shows or hides the evaluations. */
-export function applyAppearance({ evaluations }: Settings): void {
+/** Shows the chosen pieces. The style sheet of the board has the first set. */
+export function applyPieces(
+  { pieces }: Pick<Settings, "pieces"> = load(),
+): void {
+  document.documentElement.dataset.pieces = pieces;
+  if (pieces === "merida") import("../style/merida.css").catch(() => {});
+}
+
+/** Shows or hides the evaluations, and shows the chosen pieces. */
+export function applyAppearance({ evaluations, pieces }: Settings): void {
+  applyPieces({ pieces });
   document.documentElement.dataset.evaluations = evaluations
     ? "shown"
     : "hidden";
