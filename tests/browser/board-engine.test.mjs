@@ -90,16 +90,16 @@ test("the page shows the progress of the analysis, which can be stopped and resu
   // The first moves are not in the database, so all later positions are new.
   await open(page, UNSEEN);
   const stop = at(page, "stop-engine");
-  await reads(page, "filling", /Pass 1 of 4: \d+ of \d+/);
+  await reads(page, "filling", /Judging: \d+ %/);
   await stop.press("Enter");
-  await reads(page, "filling", /Stopped in pass 1 of 4/);
+  await reads(page, "filling", /Stopped/);
   await page.keyboard.press("ArrowRight");
-  await reads(page, "filling", /Stopped in pass 1 of 4/);
+  await reads(page, "filling", /Stopped/);
   await at(page, "resume-engine").press("Enter");
-  await reads(page, "filling", /Pass 1 of 4: \d+ of \d+/);
+  await reads(page, "filling", /Judging: \d+ %/);
   await stop.press("Enter");
   await at(page, "analysis-depth").selectOption({ label: "Quick" });
-  await reads(page, "filling", /Pass \d of 4/);
+  await reads(page, "filling", /Judging: \d+ %/);
   await page.keyboard.press("End");
   await reads(page, "facts", /^Engine, depth \d+/);
   assert.match(
@@ -119,7 +119,7 @@ test("judgments that are not settled have no mark, and count nowhere", async (t)
     page,
     "1. a4 { [%eval 0.0] } a5 { [%eval 0.1] } 2. h4 { [%eval 0.0] } h5 { [%eval 0.1] } 3. Rh3 { [%eval -1.4,8] } *",
   );
-  await reads(page, "report-share", /^Based on 3 of 5 moves/);
+  await reads(page, "report-share", /^Based on 3 of 5 moves.*dash.*not final/);
   await page.keyboard.press("End");
   await page
     .locator("#moves [aria-current] .san", { hasText: "Rh3" })
@@ -131,6 +131,8 @@ test("judgments that are not settled have no mark, and count nowhere", async (t)
     0,
   );
   await reads(page, "judgment", /^$/);
+  const cells = await page.locator("#report tbody td").allTextContents();
+  assert.ok(!cells.includes("0"), "a move that is not judged may be a blunder");
 });
 
 test("the position on the board is searched deeper on request, with the chosen number of lines, until the search is stopped", async (t) => {

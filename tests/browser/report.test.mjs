@@ -96,3 +96,53 @@ test("the engine marks the only move that keeps the win, in the list, the report
   );
   assert.deepEqual(await findings(page), []);
 });
+
+/** No database has these moves, and some of them are bad. */
+const BAD = pgn("1. a4 a5 2. h4 h5 3. Ra3 Ra6 4. Rb3 Rb6 5. Rb5 Rh6 *");
+const quick = () =>
+  localStorage.getItem("settings") ??
+  localStorage.setItem("settings", '{"nodes":20000}');
+const GLYPHS = "#moves .glyph:not(:empty), #graph .bad";
+const figures = (/** @type {Page} */ page) =>
+  page
+    .locator("#report td:not(:empty), #report .share, #moves button")
+    .allTextContents();
+
+test("until the report is settled, the list and the graph have scores only, and the report has dashes", async (t) => {
+  const page = await shelf.page(t, { path: BAD, before: quick });
+  await at(page, "analysis-depth").selectOption({ label: "Deep" });
+  await reads(page, "filling", /Judging: \d+ %, about \d+ (s|min) left/);
+  await reads(page, "moves", /Rb5[+-]\d/);
+  for (const cell of await page.locator("#report tbody td").allTextContents())
+    assert.equal(cell, "–");
+  assert.equal(await page.locator(GLYPHS).count(), 0);
+  await at(page, "stop-engine").click();
+  await reads(page, "filling", /Stopped/);
+});
+
+test("a report is not replaced by a weaker one: after a reload, without an engine, or with fewer nodes", async (t) => {
+  const page = await shelf.page(t, { path: BAD, before: quick });
+  /** Opens the page again with settings, and returns its figures. */
+  const again = async (/** @type {string} */ settings) => {
+    await page.evaluate(
+      (settings) => localStorage.setItem("settings", settings),
+      settings,
+    );
+    await page.reload();
+    await reads(page, "report-share", /judged/);
+    await reads(page, "filling", /Complete|^[^:]*$/);
+    return figures(page);
+  };
+  await reads(page, "filling", /Complete/);
+  const first = await figures(page);
+  assert.ok((await page.locator(GLYPHS).count()) > 0);
+  assert.deepEqual(await again('{"engine":false}'), first);
+  // The old report stays until the deeper report is complete.
+  await again('{"nodes":20000}');
+  await at(page, "analysis-depth").selectOption({ label: "Deep" });
+  await reads(page, "filling", /Judging/);
+  assert.deepEqual(await figures(page), first);
+  const better = await again('{"nodes":40000}');
+  assert.notDeepEqual(better, first);
+  assert.deepEqual(await again('{"nodes":20000}'), better);
+});

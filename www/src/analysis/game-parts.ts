@@ -38,7 +38,13 @@ export function createGameParts(
   new JudgmentRow(state, preview);
   const engineSearch = new EngineSearch(state, settings);
   const endgames = new EndgameLookups(state, tables, endgamePieces(tables));
-  const reporter = new Reporter(state, lookups, endgames, settings);
+  const reporter = new Reporter(
+    state,
+    lookups,
+    endgames,
+    session.library,
+    settings,
+  );
   const goToBadMove: GameParts["goToBadMove"] = (letter, by) => {
     const kind = KINDS.find((kind) => kind.startsWith(letter));
     if (kind) state.go(nextOf(state, kind, by));

@@ -7,15 +7,13 @@ import {
   requestResult,
   transactionEnd,
 } from "../../../crate/js/shared/indexed-db.ts";
-import type { Report } from "shelfish/analysis";
 import type { Game } from "../game/game";
 import type { Checked } from "../game/read-pgn";
 import { toPgn } from "../game/write-pgn";
+import type { Judged } from "../state/state";
 
-/** A settled report, with what its owner stores next to it. Structured clones store it. */
-export interface Settled {
-  readonly report: Report;
-}
+/** A settled report. */
+export type Settled = Judged;
 
 /** A stored game without its text. */
 export interface GameEntry {

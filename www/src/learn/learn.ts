@@ -47,13 +47,12 @@ export function learnFrom(
     "Learn from mistakes",
   );
   byId("summary").after(start);
-  const offerStart = () =>
-    (start.hidden = state.progress !== undefined || sides().length === 0);
-  state.on(({ game, tree, report, progress }) => {
+  const offerStart = () => (start.hidden = sides().length === 0);
+  state.on(({ game, tree, report }) => {
     const line = tree ? state.game.mainline() : [];
     if (tree && !questions.asked.every(({ mistake }) => line.includes(mistake)))
       questions.close();
-    if (report || progress || game || tree) offerStart();
+    if (report || game || tree) offerStart();
   });
   offerStart();
   return questions;

@@ -13,7 +13,6 @@ import {
 import { countOf } from "./graph";
 import type { Reporter } from "./reporter";
 import { summary } from "./summary";
-import { STOCKFISH } from "../loading/stockfish";
 import { surname } from "../game/identity";
 import { change, NODES, type Settings } from "../settings/settings";
 import type { Report } from "shelfish/analysis";
@@ -26,16 +25,13 @@ type Row = (
   ...remark: HTMLElement[]
 ) => HTMLElement;
 
-/** Number of passes that judge. */
-const PASSES = 4;
-
 export class ReportPanel {
   readonly #root = byId("report");
   readonly #title = make("h2", {}, "Report");
   /** The controls of the analysis. They stay, so that a press is not lost during an update. */
   readonly #words = make("span", "pass");
   readonly #bar = make("progress", {
-    "aria-label": "Positions that the engine searches",
+    "aria-label": "Share of the analysis that is done",
   });
   readonly #toggle = make("button", {});
   readonly #depth = make("select", {
@@ -52,11 +48,13 @@ export class ReportPanel {
   );
   readonly #summary = make("div", { id: "summary" });
   readonly #body = make("div");
+  /** Whether the table has dashes only. */
+  #isDashed = false;
   constructor(
     private readonly state: State,
     private readonly reporter: Pick<
       Reporter,
-      "set" | "stop" | "resume" | "isEnabled" | "hasStockfish"
+      "set" | "stop" | "resume" | "isEnabled"
     >,
     { nodes }: Pick<Settings, "nodes">,
   ) {
@@ -72,7 +70,8 @@ export class ReportPanel {
     );
     state.on(({ report, game, tree, progress }) => {
       if (progress || report || tree) this.#fill();
-      if (report || game || tree || progress) this.#draw();
+      const isNew = progress && !state.assessment && !this.#isDashed;
+      if (report || game || tree || isNew) this.#draw();
     });
     this.#fill();
     this.#draw();
@@ -106,42 +105,41 @@ export class ReportPanel {
     const { progress, assessment } = this.state;
     this.#filling.hidden =
       !this.reporter.isEnabled || this.state.game.mainline().length < 2;
-    const { pass = 0, done = 0, of = 0, isRunning = false } = progress ?? {};
+    const { pass = 0, share = 0, left, isRunning = false } = progress ?? {};
     const hadFocus = document.activeElement === this.#toggle;
     this.#toggle.hidden = !progress;
     // The button keeps the focus of the keyboard in its row.
     if (hadFocus && !progress) this.#depth.focus({ preventScroll: true });
     this.#toggle.textContent = isRunning ? "Stop" : "Resume";
     this.#toggle.dataset.testid = isRunning ? "stop-engine" : "resume-engine";
-    this.#bar.hidden = !isRunning || of === 0;
-    this.#bar.max = Math.max(1, of);
-    this.#bar.value = done;
-    // The later passes change no judgment.
-    const where = pass > PASSES ? "Only moves" : `Pass ${pass} of ${PASSES}`;
-    const stopped =
-      pass > PASSES ? "Stopped" : `Stopped in pass ${pass} of ${PASSES}`;
+    this.#bar.hidden = !isRunning;
+    this.#bar.value = share;
+    const { white, black, settled } = assessment?.report ?? {};
     const words = !progress
-      ? assessment?.report.settled
+      ? settled
         ? "Complete"
         : ""
-      : pass === 0
-        ? isRunning
-          ? "Looking up…"
+      : !isRunning
+        ? white && black && !settled
+          ? `Stopped: ${white.judged + black.judged} of ${plural(white.moves + black.moves, "move")} judged`
           : "Stopped"
-        : isRunning
-          ? `${where}: ${done} of ${of}`
-          : stopped;
+        : pass === 0
+          ? "Looking up…"
+          : `Judging: ${Math.floor(share * 100)} %${timeLeft(left)}`;
     if (this.#words.textContent !== words) this.#words.textContent = words;
   }
 
   #draw(): void {
     const { assessment, progress } = this.state;
     const line = this.state.game.mainline();
-    // Nothing is summed up before the judgments are final.
-    const isFinal = assessment && !progress;
-    this.#summary.hidden = !isFinal;
-    redraw(this.#summary, ...(isFinal ? summary(assessment, this.state) : []));
-    if (!assessment) {
+    const report = assessment?.report;
+    this.#summary.hidden = !report;
+    redraw(
+      this.#summary,
+      ...(assessment ? summary(assessment, this.state) : []),
+    );
+    this.#isDashed = !report && progress !== undefined;
+    if (!report && !this.#isDashed) {
       const words =
         line.length > 1
           ? "The report appears as soon as enough positions of the game are known."
@@ -149,7 +147,6 @@ export class ReportPanel {
       redraw(this.#body, make("p", "quiet", words));
       return;
     }
-    const { report } = assessment;
     const { headers } = this.state.game;
     const name = (side: "White" | "Black") => {
       const whole = headers.get(side) ?? side;
@@ -178,46 +175,53 @@ export class ReportPanel {
       make(
         "tbody",
         {},
-        row("Accuracy", (side) =>
-          figure(report[side], report[side].accuracy, 1, " %"),
-        ),
+        row("Accuracy", (side) => figure(report?.[side], "accuracy", 1, " %")),
         row("Average loss", (side) =>
-          figure(report[side], report[side].averageCentipawnLoss, 0),
+          figure(report?.[side], "averageCentipawnLoss", 0),
         ),
         ...KINDS.map((kind) =>
           row(capitalised(MANY[kind]), (side) => {
-            const count = report[side][MANY[kind]];
+            const count = report?.[side][MANY[kind]];
             const noun = count === 1 ? kind : MANY[kind];
             return this.#count(side, kind, count, noun, kind);
           }),
         ),
         ...MARKS.map((mark) =>
           row(`${capitalised(mark)} moves`, (side) => {
-            const count = report[side][`${mark}Moves`];
+            // The search for good moves is the last.
+            const count = assessment?.isPartial
+              ? undefined
+              : report?.[side][`${mark}Moves`];
             const noun = `${mark} move${count === 1 ? "" : "s"}`;
             return this.#count(side, mark, count, noun, "good");
           }),
         ),
-        ...phaseRows(report, row, line.length),
+        ...(report ? phaseRows(report, row, line.length) : []),
       ),
     );
-    const share = make(
-      "p",
-      { className: "share", "data-testid": "report-share" },
-      covers(assessment, this.reporter.hasStockfish),
-    );
-    redraw(this.#body, table, share);
+    const share = assessment
+      ? [
+          make(
+            "p",
+            { className: "share", "data-testid": "report-share" },
+            covers(assessment),
+          ),
+        ]
+      : [];
+    redraw(this.#body, table, ...share);
   }
 
   /** Returns a number of moves, as a button that goes to the next of them. */
   #count(
     side: "white" | "black",
     kind: Kind | GoodMark,
-    count: number,
+    count: number | undefined,
     noun: string,
     className: string,
   ): HTMLElement | string {
-    if (count === 0) return "0";
+    const { settled } = this.state.assessment?.report ?? {};
+    // Moves that are not judged may change "0".
+    if (!count) return count === 0 && settled ? "0" : "–";
     return makeButton(
       {
         className: `count ${className}`,
@@ -247,38 +251,49 @@ function phaseRows(report: Report, row: Row, end: number): HTMLElement[] {
 
 /** Returns a figure of a side, or a dash with the reason. */
 function figure(
-  { judged, moves }: Report["white"],
-  value: number | null,
+  side: Report["white"] | undefined,
+  name: "accuracy" | "averageCentipawnLoss",
   digits: number,
   unit = "",
 ): HTMLElement | string {
-  if (value !== null) return `${value.toFixed(digits)}${unit}`;
+  const value = side?.[name];
+  if (typeof value === "number") return `${value.toFixed(digits)}${unit}`;
+  const { judged = 0, moves } = side ?? {};
   return make(
     "span",
     {
       title:
         moves === 0
           ? "No moves"
-          : `Only ${judged} of ${plural(moves, "move")} are final; 75 % are needed`,
+          : moves === undefined
+            ? "Not judged yet"
+            : `Only ${judged} of ${plural(moves, "move")} are final; 75 % are needed`,
     },
     "–",
   );
 }
 
+/** Returns words for the time that is left. */
+function timeLeft(seconds: number | undefined): string {
+  if (seconds === undefined) return "";
+  const [step, unit] = seconds < 57 ? [5, "s"] : [60, "min"];
+  const count = Math.max(1, Math.round(seconds / step));
+  return `, about ${unit === "s" ? count * step : count} ${unit} left`;
+}
+
 /** Says how much of the game the report covers, how many positions an engine evaluated, and which engine judged. */
-function covers(
-  { report, evaluations }: Assessment,
-  hasStockfish: boolean,
-): string {
-  const { white, black, positions, known } = report;
+function covers({ report, evaluations, by, nodes }: Assessment): string {
+  const { white, black, positions, known, settled } = report;
   const engine = countOf(evaluations, "engine");
+  const depth = Object.entries(NODES).find(([, value]) => value === nodes)?.[0];
   const parts = [
     `Based on ${white.judged + black.judged} of ${plural(white.moves + black.moves, "move")}; ${known} of ${plural(positions, "position")} are known.`,
   ];
+  if (!settled) parts.push("A dash stands for what is not final.");
   if (engine > 0)
     parts.push(
       `${plural(engine, "position")} ${engine === 1 ? "was" : "were"} evaluated by the engine.`,
-      `${hasStockfish ? STOCKFISH : "The engine of Shelfish"} judged.`,
+      `${capitalised(by ?? "")} judged${depth ? ` (${depth})` : ""}.`,
     );
   return parts.join(" ");
 }

@@ -6,29 +6,51 @@ import type {
   GameEngine,
   GameEngineResult,
   GameProgress,
-  FoundEval,
   KnownEval,
-  Report,
 } from "shelfish/analysis";
 import type { Evaluated, Score, ShelfishError } from "shelfish/engine";
 import { MAX_TABLE_PIECES } from "../../../crate/js/shared/score.ts";
 import type { EndgameLookups } from "../evaluation/endgame-lookups";
 import type { Lookups } from "../evaluation/lookups";
-import { movesOf, type Node, positionKey } from "../game/game";
+import { type Game, movesOf, type Node, positionKey } from "../game/game";
 import { Parts } from "../../../crate/js/shared/parts.ts";
 import { analysis, Latest, throttle } from "../loading/loading";
 import type { Settings } from "../settings/settings";
-import type { Assessment, State } from "../state/state";
+import type { Assessment, Judged, State } from "../state/state";
 import { InputError } from "../text/words";
 import { hasStockfish, openStockfish, STOCKFISH } from "../loading/stockfish";
 
+/** Name of the engine that judges without Stockfish. */
+const OWN = "the engine of Shelfish";
 /** Milliseconds without a change of the main line before its analysis begins. */
 const REST = 60;
 /** Returns the number of Workers of an analysis. */
 const workerCount = (): number =>
   Math.max(2, Math.min(4, (navigator.hardwareConcurrency || 2) - 1));
-/** Minimum number of milliseconds between two preliminary reports. */
+/** Minimum number of milliseconds between two updates of the progress. */
 const SHOW_INTERVAL = 150;
+/** Of each pass: the usual share of the positions that it searches, and the nodes of a position as a fraction of the third pass. See `review.rs`. */
+const PASSES = [
+  [0, 0],
+  [1, 1 / 40],
+  [1, 3 / 8],
+  [0.44, 1],
+  [0.18, 3],
+  [0.3, 1 / 10],
+  [0.02, 2],
+] as const;
+/** Minimum share of the analysis that is searched before the time that is left is estimated. */
+const MIN_SHARE = 0.03;
+
+/** The reports of earlier visits. */
+interface Reports {
+  report(game: Game): Promise<Judged | undefined>;
+  keepReport(game: Game, judged: Judged): Promise<void>;
+}
+
+/** Compares reports: Stockfish counts over the engine of Shelfish, then more nodes. */
+const strength = ({ by, nodes }: Pick<Judged, "by" | "nodes">): number =>
+  (by === STOCKFISH ? 2 ** 40 : 0) + nodes;
 
 /** Whether the engine is enabled, whether Stockfish judges, and the nodes for each position of a doubtful move. */
 type ReporterSettings = Pick<Settings, "engine" | "stockfish" | "nodes">;
@@ -48,11 +70,14 @@ export class Reporter {
   readonly #found = new Map<string, readonly GameEngineResult[]>();
   /** Whether Stockfish could not be loaded or failed. */
   #isBroken = false;
+  /** Shows the report of the moves that are settled now. */
+  #showSettled: (() => void) | undefined;
 
   constructor(
     private readonly state: State,
     private readonly lookups: Pick<Lookups, "answers">,
     private readonly endgames: Pick<EndgameLookups, "results">,
+    private readonly reports: Reports,
     private settings: ReporterSettings,
   ) {
     state.join(({ game, tree, known }) => {
@@ -67,8 +92,8 @@ export class Reporter {
     });
   }
 
-  /** Whether Stockfish judges the moves. */
-  get hasStockfish(): boolean {
+  /** Whether Stockfish is to judge the moves. */
+  get #hasStockfish(): boolean {
     return this.settings.stockfish && !this.#isBroken && hasStockfish();
   }
 
@@ -77,19 +102,30 @@ export class Reporter {
     return this.settings.engine;
   }
 
-  /** Changes the settings. The present report stays until the new report is complete. */
+  /** Returns the engine and the nodes of an analysis by the settings. */
+  get #goal(): Pick<Judged, "by" | "nodes"> {
+    const { engine, nodes } = this.settings;
+    if (!engine) return { by: undefined, nodes: 0 };
+    return { by: this.#hasStockfish ? STOCKFISH : OWN, nodes };
+  }
+
+  /** Changes the settings. The present report stays until a better report is complete. */
   set(settings: Partial<ReporterSettings>): void {
     this.settings = { ...this.settings, ...settings };
     if (settings.engine === false) {
       this.stop();
       this.state.setProgress(undefined);
       this.#parts.close();
-    } else if (this.state.game.mainline().length > 1) this.resume();
+      if (this.state.assessment) return;
+    }
+    if (this.state.game.mainline().length > 1) this.resume();
   }
 
-  /** Stops the analysis. */
+  /** Stops the analysis, and shows what is final. */
   stop(): void {
     window.clearTimeout(this.#timer);
+    this.#showSettled?.();
+    this.#showSettled = undefined;
     this.#abort.abort();
     const { progress } = this.state;
     if (progress) this.state.setProgress({ ...progress, isRunning: false });
@@ -105,13 +141,21 @@ export class Reporter {
         pgn,
         assessment?.evaluations ?? line.map(() => null),
       );
-    // All results of the engine are known.
+    // The results of the engine are known.
+    const { by, nodes } = assessment;
     return (
       await analysis.analyseGame(pgn, {
-        ...this.#options(line, new AbortController().signal),
+        ...this.#options(line, new AbortController().signal, { by, nodes }),
         annotate: true,
       })
     ).pgn!;
+  }
+
+  /** Shows a settled report that was made elsewhere, instead of an analysis. */
+  show(judged: Judged): void {
+    this.stop();
+    this.state.setProgress(undefined);
+    this.#show(this.state.game.mainline(), judged);
   }
 
   /** Begins the analysis of another main line. Changes of variations do not affect it. */
@@ -126,53 +170,81 @@ export class Reporter {
     window.clearTimeout(this.#timer);
     this.#abort.abort();
     this.#unanswered = new Set();
+    this.#showSettled = undefined;
     this.state.setAssessment(undefined);
     this.state.setProgress(undefined);
     if (line.length > 1) this.resume();
   }
 
-  /** Continues the analysis. Results that are known are not searched again. */
+  /** Continues the analysis, unless the report is complete and as good. Results that are known are not searched again. */
   resume(): void {
+    const { assessment } = this.state;
     window.clearTimeout(this.#timer);
     const signal = this.#abort.begin();
-    if (this.settings.engine)
-      this.state.setProgress({ pass: 0, done: 0, of: 0, isRunning: true });
+    if (assessment && this.#suffices(assessment))
+      return this.state.setProgress(undefined);
+    // Until all moves are settled, figures may change.
+    if (this.settings.engine) {
+      if (!assessment?.report.settled) this.state.setAssessment(undefined);
+      this.state.setProgress({ pass: 0, share: 0, isRunning: true });
+    }
     this.#timer = window.setTimeout(() => void this.#run(signal), REST);
   }
 
+  /** Whether a report is complete, and as good as a new analysis would be. */
+  #suffices(judged: Judged): boolean {
+    const { report, isPartial } = judged;
+    return (
+      report.settled && !isPartial && strength(judged) >= strength(this.#goal)
+    );
+  }
+
   async #run(signal: AbortSignal): Promise<void> {
-    const { state } = this;
-    const line = state.game.mainline();
-    const before = state.assessment?.report;
-    // An analysis that begins again does not replace a report of more moves.
-    const isMore = ({ white, black, known }: Report) =>
-      !before ||
-      (white.judged + black.judged >=
-        before.white.judged + before.black.judged &&
-        known >= before.known);
+    const { state, reports } = this;
+    const { game } = state;
+    const line = game.mainline();
+    const goal = this.#goal;
+    const estimate = estimator(line.length);
+    let isSettled = state.assessment?.report.settled === true;
     const show = throttle(SHOW_INTERVAL, (progress: GameProgress) => {
       if (signal.aborted) return;
-      const report = progress.report();
-      if (isMore(report)) this.#show(line, report, progress.evaluations());
-      const { pass, done, of } = progress;
+      const { pass } = progress;
       if (this.settings.engine)
-        state.setProgress({ pass, done, of, isRunning: true });
+        state.setProgress({ pass, ...estimate(progress), isRunning: true });
+      if (isSettled) return;
+      const [report, evaluations] = [progress.report(), progress.evaluations()];
+      this.#showSettled = () =>
+        this.#show(line, { report, evaluations, ...goal, isPartial: true });
+      isSettled = report.settled;
+      if (isSettled) this.#showSettled();
+      else state.addGameEvals(evaluated(line, evaluations));
     });
     try {
+      const stored = state.assessment ?? (await reports.report(game));
+      if (signal.aborted) return;
+      if (stored && stored !== state.assessment) {
+        isSettled = true;
+        this.#show(line, stored);
+      }
+      if (stored && this.#suffices(stored)) return state.setProgress(undefined);
       await this.lookups.answers(line, signal);
       const analysis: Analysis = await this.analysis();
-      const { report, evaluations } = await analysis.analyseGame(gameOf(line), {
-        ...this.#options(line, signal),
+      const found = await analysis.analyseGame(gameOf(line), {
+        ...this.#options(line, signal, goal),
         onProgress: show,
       });
       if (signal.aborted) return;
       // Ends the updates of the progress.
       this.#abort.abort();
-      this.#show(line, report, evaluations);
+      this.#showSettled = undefined;
+      const judged = { ...found, ...goal };
+      this.#show(line, judged);
       state.setProgress(undefined);
+      if (found.report.settled) await reports.keepReport(game, judged);
     } catch (error) {
       if (signal.aborted) return;
-      if (this.hasStockfish && (error as ShelfishError).code === "engine") {
+      this.#showSettled = undefined;
+      if (this.#hasStockfish && (error as ShelfishError).code === "engine") {
         console.warn(
           "The analysis goes on with the engine of Shelfish:",
           error,
@@ -186,7 +258,11 @@ export class Reporter {
     }
   }
 
-  #options(line: readonly Node[], signal: AbortSignal): AnalyseGameOptions {
+  #options(
+    line: readonly Node[],
+    signal: AbortSignal,
+    { by, nodes }: Pick<Judged, "by" | "nodes">,
+  ): AnalyseGameOptions {
     const lookupMany = async () => {
       const answers = await this.lookups.answers(line, signal);
       this.#unanswered = new Set(
@@ -196,7 +272,6 @@ export class Reporter {
       );
       return answers.map((answer) => answer ?? null);
     };
-    const { engine, nodes } = this.settings;
     // The module names positions without their half-move clocks.
     const nodesByFen = new Map(line.map((node) => [positionKey(node), node]));
     const probeMany = async (fens: string[]) => {
@@ -215,9 +290,9 @@ export class Reporter {
     return {
       database: { lookupMany },
       endgames: { maxPieces: MAX_TABLE_PIECES, probeMany },
-      engine: engine ? () => this.#engine(this.hasStockfish) : null,
-      draft: engine ? () => this.#engine(false) : null,
-      nodes,
+      engine: by ? () => this.#engine(by === STOCKFISH) : null,
+      draft: by ? () => this.#engine(false) : null,
+      nodes: nodes || undefined,
       usePgnEvals: true,
       signal,
     };
@@ -244,11 +319,8 @@ export class Reporter {
     };
   }
 
-  #show(
-    line: readonly Node[],
-    report: Report,
-    evaluations: readonly (FoundEval | null)[],
-  ): void {
+  #show(line: readonly Node[], judged: Judged): void {
+    const { report, evaluations } = judged;
     // The report of two positions is the first that says anything.
     if (evaluations.filter(Boolean).length < 2) return;
     const moves: Assessment["moves"] = new Map(
@@ -256,23 +328,53 @@ export class Reporter {
         line[move.ply] ? [[line[move.ply] as Node, move]] : [],
       ),
     );
-    const found = line.flatMap(({ fen }, index) =>
-      evaluated(fen, evaluations[index]),
+    this.state.setAssessment(
+      { ...judged, moves },
+      evaluated(line, evaluations),
     );
-    this.state.setAssessment({ report, evaluations, moves }, found);
   }
 }
 
-/** Converts an evaluation by an engine or by Stockfish. The state has the other evaluations. */
-function evaluated(
-  fen: string,
-  known: FoundEval | null | undefined,
-): Evaluated[] {
-  if (known?.from !== "engine" && known?.from !== "uci") return [];
-  const { depth = 0, knodes = 0, pvs } = known;
-  // Only the score of the second variation is known.
-  const from = known.from === "uci" ? "stockfish" : known.from;
-  return [{ fen, from, depth, knodes, pvs: [pvs[0]] }];
+/** Returns the evaluations by an engine or by Stockfish. The state has the other evaluations. */
+const evaluated = (
+  line: readonly Node[],
+  evaluations: Judged["evaluations"],
+): Evaluated[] =>
+  line.flatMap(({ fen }, index) => {
+    const known = evaluations[index];
+    if (known?.from !== "engine" && known?.from !== "uci") return [];
+    const { depth = 0, knodes = 0, pvs } = known;
+    // Only the score of the second variation is known.
+    const from = known.from === "uci" ? "stockfish" : known.from;
+    return [{ fen, from, depth, knodes, pvs: [pvs[0]] }];
+  });
+
+/** Returns a function that estimates the share of an analysis that is done, and the seconds that are left. */
+function estimator(positions: number) {
+  let share = 0;
+  let since: { at: number; share: number } | undefined;
+  /** The work of the passes before the present pass. */
+  let before = 0;
+  let present = { pass: 0, work: 0 };
+  return ({ pass, done, of }: GameProgress) => {
+    const nodes = PASSES[pass]?.[1] ?? 0;
+    if (pass !== present.pass) before += present.work;
+    present = { pass, work: nodes * of };
+    const later = PASSES.slice(pass + 1).reduce(
+      (sum, [usual, nodes]) => sum + usual * nodes * positions,
+      0,
+    );
+    const whole = before + present.work + later;
+    share = Math.max(share, (before + nodes * done) / whole || 0);
+    // The first pass has another engine.
+    if (pass > 1) since ??= { at: performance.now(), share };
+    const searched = since ? share - since.share : 0;
+    const left =
+      since && searched > MIN_SHARE
+        ? ((performance.now() - since.at) * (1 - share)) / searched / 1000
+        : undefined;
+    return { share, left };
+  };
 }
 
 /** Returns the moves of a line and the evaluations of their PGN. */

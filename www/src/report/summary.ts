@@ -77,6 +77,12 @@ export function summary(
             ),
           ),
         )
-      : make("p", "quiet", "No turning point: neither player made a mistake."),
+      : make(
+          "p",
+          "quiet",
+          report.settled
+            ? "No turning point: neither player made a mistake."
+            : "",
+        ),
   ];
 }

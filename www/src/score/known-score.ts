@@ -51,16 +51,29 @@ export const scoreOfAnswer = (
   database: PositionEval | null,
 ): score.KnownScore | undefined => score.ownScore({ database });
 
-/** Whether the engine is to search a position that is on the board. There a line of an earlier position suffices if it is deeper. */
-export const needsEngine = (node: Node, evals: KnownEvals): boolean =>
-  score.needsEngine(evalsOf(node, evals));
+/** Whether the engine is to search a position that is on the board. There a deeper line of an earlier position suffices, or Stockfish's evaluation. */
+export function needsEngine(node: Node, evals: KnownEvals): boolean {
+  const known = engineEval(node.fen, evals);
+  const isJudged =
+    known?.from === "stockfish" &&
+    !score.isShallow({ ...known, mate: known.pvs[0].mate });
+  return !isJudged && score.needsEngine(evalsOf(node, evals));
+}
 
-/** Returns the engine's evaluation of a position that counts: by the search of the board, or by the analysis of the game. */
+/** Whether a result of an engine replaces another result: it must have more nodes, and not less depth. */
+export const replacesEval = (
+  found: Evaluated,
+  known: Evaluated | undefined,
+): boolean =>
+  !known || (score.countsOver(found, known) && found.depth >= known.depth);
+
+/** Returns the engine's evaluation of a position that counts: by the analysis of the game, unless the search of the board replaces it. */
 export function engineEval(
   fen: string,
   { engineEvals, gameEvals }: KnownEvals,
 ): Evaluated | undefined {
-  return score.counting(engineEvals.get(fen), gameEvals.get(fen));
+  const [found, known] = [engineEvals.get(fen), gameEvals.get(fen)];
+  return found && replacesEval(found, known) ? found : known;
 }
 
 function evalsOf(node: Node, evals: KnownEvals): score.PositionEvals {

@@ -7,6 +7,7 @@ import { deeperResult } from "../../../crate/js/shared/score.ts";
 import type { Explanation } from "../database/client";
 import { arrange } from "../game/identity";
 import { Game, type Node, path, type Step, variationOf } from "../game/game";
+import { replacesEval } from "../score/known-score";
 
 /** The parts of the state that have changed. */
 export interface Changes {
@@ -36,10 +37,10 @@ export interface Changes {
 interface AnalysisProgress {
   /** Pass of the engine, from 1; 0 before its first search. */
   pass: number;
-  /** Number of searches of the pass that ended. */
-  done: number;
-  /** Number of searches of the pass. */
-  of: number;
+  /** Estimated share that is done, from 0 to 1. */
+  share: number;
+  /** Estimated seconds that are left, once they can be estimated. */
+  left?: number | undefined;
   /** Whether the analysis runs. An analysis that was stopped can be resumed. */
   isRunning: boolean;
 }
@@ -54,11 +55,21 @@ export interface Status {
   cost?: string;
 }
 
-/** A report, with the nodes of its moves. */
-export interface Assessment {
+/** A report, and what it is based on. */
+export interface Judged {
   report: Report;
   /** The evaluations that count, for each position of the main line. */
   evaluations: readonly (FoundEval | null)[];
+  /** Name of the engine that judged, if one was enabled. */
+  by: string | undefined;
+  /** Its nodes for each position of a doubtful move; 0 without an engine. */
+  nodes: number;
+  /** Whether moves may still be judged or marked. */
+  isPartial?: boolean;
+}
+
+/** A report, with the nodes of its moves. */
+export interface Assessment extends Judged {
   moves: ReadonlyMap<Node, MoveReport>;
 }
 
@@ -273,31 +284,29 @@ export class State {
     this.#notify({ search: true });
   }
 
-  /** Sets the report of the game, and adds the engine's evaluations by FEN. */
+  /** Sets the report of the game, with the engine's evaluations of its positions. */
   setAssessment(
     assessment: Assessment | undefined,
     evaluations: readonly Evaluated[] = [],
   ): void {
     if (assessment === this.assessment) return;
     this.assessment = assessment;
-    const isNew = ({ fen, depth, knodes, pvs: [pv] }: Evaluated) => {
-      const known = this.gameEvals.get(fen);
-      return (
-        !known ||
-        known.depth !== depth ||
-        known.knodes !== knodes ||
-        known.pvs[0].score !== pv.score
-      );
-    };
-    const changed = evaluations.filter(isNew);
-    for (const evaluation of changed)
-      this.gameEvals.set(evaluation.fen, evaluation);
-    this.#notify({
-      report: true,
-      ...(changed.length > 0
-        ? { known: new Set(changed.map(({ fen }) => fen)) }
-        : {}),
-    });
+    this.#notify({ report: true });
+    this.addGameEvals(evaluations, () => true);
+  }
+
+  /** Adds the engine's evaluations of positions of the game, unless better ones are known. */
+  addGameEvals(
+    evaluations: readonly Evaluated[],
+    replaces: typeof replacesEval = replacesEval,
+  ): void {
+    const known = new Set<string>();
+    for (const found of evaluations) {
+      if (!replaces(found, this.gameEvals.get(found.fen))) continue;
+      this.gameEvals.set(found.fen, found);
+      known.add(found.fen);
+    }
+    if (known.size > 0) this.#notify({ known });
   }
 
   setStatus(status: Status): void {
