@@ -1,11 +1,11 @@
 // Stockfish judges the games of the site, if the build added it.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { readdirSync, existsSync } from "node:fs";
+import { readdirSync, readFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { at } from "./support/page.mjs";
-import { SHELFISH, SITE } from "./support/paths.mjs";
+import { entry, PACKAGE, ROOT, SHELFISH, SITE } from "./support/paths.mjs";
 import * as shelf from "./support/shelf.mjs";
 import { reads } from "./support/until.mjs";
 
@@ -17,6 +17,8 @@ const folder = join(SITE, "stockfish");
 const skip = !existsSync(folder) && "the site has no Stockfish";
 const script = () =>
   join(folder, String(readdirSync(folder)[0]), "stockfish-19-lite-single.js");
+
+const uci = () => `${process.execPath} ${script()} Hash=16`;
 
 const fewNodes = () => localStorage.setItem("settings", '{"nodes":20000}');
 
@@ -36,8 +38,7 @@ test(
     const cells = await page.$$eval("#report tbody td", (all) =>
       all.map((each) => each.textContent),
     );
-    const uci = `${process.execPath} ${script()} Hash=16`;
-    const words = ["analyse", join(SITE, "db"), "-", "--uci", uci];
+    const words = ["analyse", join(SITE, "db"), "-", "--uci", uci()];
     const more = ["--nodes", "20000", "--json", "--quiet"];
     const output = execFileSync(SHELFISH, [...words, ...more], { input: GAME });
     const { white, black } = JSON.parse(String(output));
@@ -88,5 +89,41 @@ test(
     await reads(page, "filling", /Complete/);
     await reads(page, "report-share", /The engine of Shelfish judged\./);
     assert.equal(await at(page, "white-blunder").count(), 0);
+  },
+);
+
+test(
+  "the scores of both engines are on the scale of the database",
+  { skip },
+  async (t) => {
+    const { winningChances } = await import(join(PACKAGE, entry()));
+    const all = readFileSync(join(ROOT, "static-shards/famous.pgn"), "utf8");
+    const input = all.split(/(?=\[Event )/, 15).join("");
+    /** Returns the winning chances of the positions of 15 famous games. */
+    const chances = (/** @type {string[]} */ ...words) =>
+      String(
+        execFileSync(SHELFISH, ["analyse", ...words, "--json", "--quiet"], {
+          input,
+        }),
+      )
+        .trim()
+        .split("\n")
+        .flatMap((line) => JSON.parse(line).evaluations)
+        .map((found) => found && winningChances(found));
+    const nodes = ["--nodes", "8000"];
+    const known = chances(join(SITE, "db"), "-");
+    for (const engine of [["--engine"], ["--uci", uci()]]) {
+      const found = chances("-", ...engine, ...nodes);
+      const pairs = known.flatMap((first, n) =>
+        first === null || found[n] === null ? [] : [[first, found[n]]],
+      );
+      const [size, foundSize] = [0, 1].map((of) =>
+        Math.hypot(...pairs.map((pair) => pair[of])),
+      );
+      const ratio = foundSize / size;
+      const told = `${engine[0]}: ${ratio.toFixed(2)} times, ${pairs.length} positions`;
+      t.diagnostic(told);
+      assert.ok(pairs.length >= 1_000 && ratio > 0.8 && ratio < 1.2, told);
+    }
   },
 );

@@ -132,6 +132,15 @@ type Played = ([Chess; 2], Move, Option<Judgment>);
 /// Accuracies of White and Black.
 type Accuracies = [Option<f64>; 2];
 
+/// The program's reports of games.
+#[derive(Default)]
+struct Analysed {
+    moves: Vec<Played>,
+    accuracies: Vec<Accuracies>,
+    /// Positions and their winning chances.
+    chances: Vec<(Chess, f64)>,
+}
+
 /// Counts of the comparison: moves; marks, and those of them that are right, nearly right, or on the reference's choice; severe marks,
 /// and those that are right; severe errors by the reference, and those that have a mark.
 #[derive(Default)]
@@ -192,7 +201,11 @@ impl Counts {
 /// Chooses games, analyses them, searches their positions with Stockfish, and prints a table.
 pub fn run(args: &Args) -> Result<()> {
     let games = games(args)?;
-    let (moves, accuracies) = analysed(args, &games)?;
+    let Analysed {
+        moves,
+        accuracies,
+        chances,
+    } = analysed(args, &games)?;
     let (mut file, text) = open_to_append(&root().join("build-tools/lab/judgments.tsv"))?;
     let mut references: References = text.lines().filter_map(reference).collect();
     search(args, &games, &mut references, &mut file)?;
@@ -233,6 +246,20 @@ pub fn run(args: &Args) -> Result<()> {
         counts.moves,
         moves.len()
     );
+    let pairs: Vec<[f64; 2]> = chances
+        .iter()
+        .filter(|(position, _)| !position.is_game_over())
+        .filter_map(|(position, found)| {
+            let (score, _) = references.get(&(NODES, hash(position)))?;
+            Some([Value::from(*score).chances(), *found])
+        })
+        .collect();
+    let size = |of: usize| pairs.iter().map(|pair| pair[of] * pair[of]).sum::<f64>();
+    println!(
+        "scale: winning chances of {} positions are {:.2} times those of Stockfish, by the root of the mean square",
+        pairs.len(),
+        (size(1) / size(0)).sqrt()
+    );
     let distances: Vec<f64> = games
         .iter()
         .zip(&accuracies)
@@ -270,8 +297,8 @@ fn reference_accuracies(game: &PgnGame, references: &References) -> Option<Accur
     Some([report.white.accuracy, report.black.accuracy])
 }
 
-/// Analyses games with the program. Returns the judgments of the moves, and the accuracies of both players of each game.
-fn analysed(args: &Args, games: &[PgnGame]) -> Result<(Vec<Played>, Vec<Accuracies>)> {
+/// Analyses games with the program.
+fn analysed(args: &Args, games: &[PgnGame]) -> Result<Analysed> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("games.pgn");
     let text: String = games.iter().map(|game| format!("{game}\n")).collect();
@@ -294,12 +321,21 @@ fn analysed(args: &Args, games: &[PgnGame]) -> Result<(Vec<Played>, Vec<Accuraci
         "lab: {:.1} s a game",
         started.elapsed().as_secs_f64() / games.len() as f64
     );
-    let (mut moves, mut accuracies) = (Vec::new(), Vec::new());
+    let mut all = Analysed::default();
     for (line, game) in String::from_utf8(run.stdout)?.lines().zip(games) {
         let report: serde_json::Value =
             serde_json::from_str(line).context("expected a report of shelfish analyse in JSON")?;
-        accuracies.push(["white", "black"].map(|side| report[side]["accuracy"].as_f64()));
+        all.accuracies
+            .push(["white", "black"].map(|side| report[side]["accuracy"].as_f64()));
         let positions: Vec<Chess> = game.game.positions().collect();
+        for (position, found) in positions.iter().zip(0..) {
+            let found = &report["evaluations"][found];
+            let mate = found["mate"].as_i64().map(|mate| mate.signum() as f64);
+            let cp = || Some(Value::Cp(found["cp"].as_i64()?.try_into().ok()?).chances());
+            let chances = mate.or_else(cp);
+            all.chances
+                .extend(chances.map(|chances| (position.clone(), chances)));
+        }
         for (n, played) in game.game.moves().iter().enumerate() {
             let found = &report["moves"][n];
             let judgment = match found["judgment"].as_str() {
@@ -310,10 +346,10 @@ fn analysed(args: &Args, games: &[PgnGame]) -> Result<(Vec<Played>, Vec<Accuraci
                 _ => None,
             };
             let around = [positions[n].clone(), positions[n + 1].clone()];
-            moves.push((around, *played, judgment));
+            all.moves.push((around, *played, judgment));
         }
     }
-    Ok((moves, accuracies))
+    Ok(all)
 }
 
 /// Searches the positions of the games that the file lacks. Each game is a new game of the engine.

@@ -14,7 +14,7 @@
 
 use shakmaty::{Color, Move};
 
-use crate::judgment::{Judgment, judge};
+use crate::judgment::{Judgment, judge, judge_beyond};
 use crate::known::Origin;
 use crate::value::Value;
 
@@ -29,6 +29,10 @@ const NEAR: f64 = 0.05;
 
 /// Loss of winning chances that two passes do not find by chance: a mistake.
 const CLEAR: f64 = 0.2;
+
+/// Winning chances by which a loss must exceed the bounds of judgments, if searches of a review find it: two searches of a position
+/// differ by more.
+const DOUBT: f64 = 0.01;
 
 /// Loss of winning chances that no difference between two searches explains: twice a blunder.
 const BEYOND_DOUBT: f64 = 0.6;
@@ -78,12 +82,15 @@ impl Evidence {
 }
 
 impl Comparison {
-    fn new(before: Searched, after: Value, played: Move, mover: Color) -> Comparison {
+    fn new(doubt: f64, before: Searched, after: Value, played: Move, mover: Color) -> Comparison {
         // The best move of a search loses nothing by this search.
         let (before, judgment) = if before.best == Some(played) {
             (after, None)
         } else {
-            (before.value, judge(before.value, after, mover))
+            (
+                before.value,
+                judge_beyond(doubt, before.value, after, mover),
+            )
         };
         Comparison {
             before,
@@ -118,7 +125,13 @@ fn given(before: &Evidence, after: &Evidence, played: Move, mover: Color) -> Opt
     let (first, second) = (before.reliable(), after.reliable());
     // Only endgame tables know the exact value before a move.
     if let (Some(before), Some(after)) = (before.exact, after.exact) {
-        return Some(Comparison::new(conventional(before), after, played, mover));
+        return Some(Comparison::new(
+            0.0,
+            conventional(before),
+            after,
+            played,
+            mover,
+        ));
     }
     let (first, second) = match (first, second, before.convention, after.exact) {
         (Some((first, _)), _, _, Some(exact)) => (first, exact),
@@ -130,7 +143,7 @@ fn given(before: &Evidence, after: &Evidence, played: Move, mover: Color) -> Opt
         }
         _ => return None,
     };
-    Some(Comparison::new(first, second, played, mover))
+    Some(Comparison::new(0.0, first, second, played, mover))
 }
 
 /// Compares the results of the engine's last passes that contain both positions. The milder judgment of two passes
@@ -146,7 +159,7 @@ fn searched(before: &Evidence, after: &Evidence, played: Move, mover: Color) -> 
         let second = after
             .exact
             .or(after.passes[pass].map(|searched| searched.value))?;
-        Some(Comparison::new(first, second, played, mover))
+        Some(Comparison::new(DOUBT, first, second, played, mover))
     };
     let mut passes = (0..PASSES)
         .rev()

@@ -61,6 +61,16 @@ const WINNING: [(i64, Judgment); 2] = [(999, Judgment::Inaccuracy), (700, Judgme
 /// assert_eq!(judge(Value::Mate(Color::White), Value::Cp(800), Color::White), Some(Judgment::Mistake));
 /// ```
 pub fn judge(before: Value, after: Value, mover: Color) -> Option<Judgment> {
+    judge_beyond(0.0, before, after, mover)
+}
+
+/// Judges a move whose loss of winning chances must exceed the bounds by `doubt`.
+pub(crate) fn judge_beyond(
+    doubt: f64,
+    before: Value,
+    after: Value,
+    mover: Color,
+) -> Option<Judgment> {
     let own = |cp: i32| mover.fold_wb(i64::from(cp), -i64::from(cp));
     // `cp` is how clearly the game was lost before an allowed mate, or is won after a missed mate.
     let mate = |cp: i64| {
@@ -74,7 +84,7 @@ pub fn judge(before: Value, after: Value, mover: Color) -> Option<Judgment> {
             let loss = mover.fold_wb(loss, -loss);
             LOSSES
                 .into_iter()
-                .find(|(least, _)| loss >= *least)
+                .find(|(least, _)| loss >= least + doubt)
                 .map(|(_, judgment)| judgment)
         }
         (Value::Cp(before), Value::Mate(side)) => {

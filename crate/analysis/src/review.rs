@@ -26,13 +26,13 @@ use crate::report::{Report, ReportError};
 use crate::value::{INITIAL, Value};
 
 /// Default number of nodes of the third pass.
-pub const DEFAULT_NODES: u64 = 400_000;
+pub const DEFAULT_NODES: u64 = 250_000;
 
 /// Nodes of each pass, as a fraction of the nodes of the third pass.
-const FRACTIONS: [(u64, u64); PASSES] = [(1, 40), (3, 8), (1, 1), (3, 1)];
+const FRACTIONS: [(u64, u64); PASSES] = [(1, 30), (3, 5), (1, 1), (8, 5)];
 
 /// Nodes of the passes with two lines, as a fraction of the nodes of the third pass.
-const MARK_FRACTIONS: [(u64, u64); 2] = [(1, 10), (2, 1)];
+const MARK_FRACTIONS: [(u64, u64); 2] = [(1, 10), (1, 1)];
 
 /// Minimum number of nodes of a search. An engine needs some nodes for a first iteration.
 const MIN_NODES: u64 = 1_000;

@@ -102,7 +102,7 @@ fn answered(review: &mut Review, second: Option<Score>) -> Vec<(usize, u64)> {
 fn two_passes_with_two_lines_mark_the_only_move_that_keeps_the_draw() {
     let mut review = Review::new(defence(), DEFAULT_NODES);
     let searches = answered(&mut review, Some(Score::Cp(700)));
-    assert_eq!(searches, [(5, 40_000), (5, 800_000)]);
+    assert_eq!(searches, [(5, 25_000), (5, 250_000)]);
     let report = review.report();
     let marks: Vec<Option<Mark>> = report.moves.iter().map(|m| m.mark).collect();
     assert_eq!(marks, [None, None, None, None, None, Some(Mark::Great)]);

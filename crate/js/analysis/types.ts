@@ -198,8 +198,8 @@ export interface AnalyseGameOptions {
   /** An engine for the first pass, which settles nothing: a small engine shows scores while a larger `engine` loads. Default `engine`. */
   draft?: EngineOpener<GameEngine>;
   /**
-   * Nodes for each position of a move that is near an inaccuracy or worse. Twelve times as many settle a doubt at most. Default
-   * 400,000.
+   * Nodes for each position of a move that is near an inaccuracy or worse. Up to 1.6 times as many settle a doubt. Default
+   * 250,000.
    */
   nodes?: number | undefined;
   /** Whether to use evaluations in the comments of the PGN. Default `false`. */

@@ -4,8 +4,8 @@ import { readObject, writeString } from "../shell/dom";
 /** Nodes of the engine for each position of a doubtful move, in the analysis of a game. */
 export const NODES = {
   Quick: 100_000,
-  Normal: 400_000,
-  Deep: 1_600_000,
+  Normal: 250_000,
+  Deep: 1_000_000,
 } as const;
 /** Numbers of lines of the engine. */
 export const LINES = [1, 2, 3, 4, 5] as const;

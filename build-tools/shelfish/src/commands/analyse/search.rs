@@ -43,7 +43,7 @@ pub struct Args {
     /// Number of searches at the same time [default: number of processors]
     #[arg(long, value_name = "N", requires = "engines", value_parser = quantity::integer(1_u16, 1024))]
     threads: Option<u16>,
-    /// Nodes for each position of a doubtful move; a doubt takes up to three times as many
+    /// Nodes for each position of a doubtful move; a doubt takes up to 1.6 times as many
     #[arg(long, value_name = "N", default_value_t = DEFAULT_NODES, requires = "engines", value_parser = quantity::integer(1_u64, u64::MAX))]
     nodes: u64,
 }
