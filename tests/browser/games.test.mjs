@@ -1,6 +1,6 @@
 // Games on the board: pasted, dropped, picked, fetched, linked to, and kept.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import {
@@ -14,7 +14,7 @@ import {
 import { ROOT } from "./support/paths.mjs";
 import * as shelf from "./support/shelf.mjs";
 import { useSites } from "./support/sites.mjs";
-import { equals, until } from "./support/until.mjs";
+import { equals, reads, until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -228,6 +228,61 @@ for (const [name, path] of Object.entries(NAMED)) {
     await moves(other, [...SHORT, "a3", "a6"]);
   });
 }
+
+test("a link and an iframe have the report, which their reader sees without an engine, and may judge anew", async (t) => {
+  const quick = () =>
+    localStorage.setItem("settings", '{"nodes":2000,"stockfish":false}');
+  const text =
+    '[White "Anna"]\n[Black "Bert"]\n\n1. e4 e5 2. Qh5 Ke7 3. Qxe5# 1-0';
+  const path = `${SITE.path}#pgn=${encodeURIComponent(text)}`;
+  const page = await shelf.page(t, { path, before: quick, ...CLIPBOARD });
+  const figures = (/** @type {Page} */ page) =>
+    page.locator("#report td").allInnerTexts();
+  const list = (/** @type {Page} */ page) =>
+    page.locator("[data-testid=move]").allInnerTexts();
+  await says(page, "filling", /Complete/);
+  const expected = [await figures(page), await list(page)];
+  assert.match(String(expected[1]), /Ke7\s*\?\?/);
+  await at(page, "share").click();
+  const copied = async (/** @type {string} */ id) => {
+    await at(page, id).click();
+    await says(page, "share-status", /copied/);
+    return page.evaluate(() => navigator.clipboard.readText());
+  };
+  const link = await copied("copy-link");
+  const frame = await copied("copy-embed");
+  assert.match(link, /#pgn=.*&report=[\w-]+$/);
+
+  const reader = await shelf.page(t, { path: link, before: quick });
+  const workers = [];
+  reader.on("worker", (worker) => workers.push(worker));
+  await reads(reader, "report-share", /^Report from the link\..*judged/);
+  assert.deepEqual([await figures(reader), await list(reader)], expected);
+  assert.equal(workers.length, 0);
+  await reader.reload();
+  await reads(reader, "report-share", /^Report from the link\./);
+  await reader.getByRole("button", { name: "Judge anew" }).click();
+  await reads(reader, "report-share", /^Based on/);
+  assert.deepEqual(await figures(reader), expected[0]);
+
+  writeFileSync(
+    join(shelf.root, "host.html"),
+    `<link rel="icon" href="data:,">${frame}`,
+  );
+  const host = await shelf.page(t, { path: "host.html" });
+  const inside = host.frameLocator("iframe[title^=Anna]");
+  await inside.getByRole("button", { name: /Ke7\?\?.*#1/ }).click();
+  await inside.getByText("#1").first().waitFor();
+  const whole = inside.getByRole("link", { name: /report/ });
+  assert.match(String(await whole.getAttribute("href")), /&report=/);
+});
+
+test("a report in a link that cannot be read is ignored", async (t) => {
+  const path = `${SITE.path}#moves=e2e4,e7e5&report=AAAA`;
+  const page = await shelf.page(t, { path, before: withoutEngine });
+  await says(page, "notice", /The report in the link cannot be read/);
+  await moves(page, ["e4", "e5"]);
+});
 
 test("the field of the first page opens pasted and typed texts, and the dialog shows the texts that cannot be opened", async (t) => {
   const page = await shelf.page(t, { ...SITE, ...CLIPBOARD });

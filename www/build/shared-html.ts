@@ -143,7 +143,7 @@ export const sharedHtml: Plugin = {
   transformIndexHtml: {
     order: "pre",
     handler: (html, { path }) =>
-      path.endsWith("/404.html")
+      /\/(404|embed)\.html$/.test(path)
         ? html
         : whole(html, basename(path))
             .replace("<!-- board -->", BOARD_ELEMENTS)

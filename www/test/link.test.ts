@@ -4,6 +4,9 @@ import famous from "../../static-shards/famous.pgn?raw";
 import { Game } from "../src/game/game";
 import { read } from "../src/game/read-pgn";
 import { toPgn } from "../src/game/write-pgn";
+import { analysis } from "../src/loading/loading";
+import { packReport, readReport } from "../src/link/report-link";
+import { deflate, inflate } from "../src/text/deflate";
 import {
   formatLink,
   parseLink,
@@ -190,5 +193,103 @@ describe("a link", () => {
     await expect(parseLink("pgn=1.%20e5", find)).rejects.toThrow(
       /e5 is not a legal move/,
     );
+  });
+});
+
+describe("a report in a link", () => {
+  /** A game and its settled report. Two passes agreed on a milder judgment than the scores say. */
+  const judged = async () => {
+    const [game] = (await read("1. e4 e5 2. Qh5 Ke7 3. Qxe5# 1-0")).games;
+    const line = game!.mainline();
+    const found = await (
+      await analysis()
+    ).analyseGame("1. e4 e5 2. Qh5 Ke7 3. Qxe5# 1-0");
+    const evaluations = [20, 25, 30, 60, 2_000].map((cp, ply) => ({
+      from: ply < 2 ? ("database" as const) : ("uci" as const),
+      depth: 20 + ply,
+      knodes: 400,
+      pvs: [
+        {
+          ...(cp === 2_000 ? { mate: 1 } : { cp }),
+          score: cp === 2_000 ? "#1" : `+${(cp / 100).toFixed(2)}`,
+          uci: ply === 3 ? ["b8c6", "f1c4"] : ply === 4 ? ["h5e5"] : [],
+        },
+      ],
+    }));
+    const { report } = found;
+    report.settled = true;
+    report.known = 6;
+    for (const move of report.moves)
+      Object.assign(move, { settled: true, judgment: null, explanation: null });
+    Object.assign(report.moves[3]!, {
+      judgment: "mistake",
+      best: { uci: "b8c6", san: "Nc6" },
+      explanation: {
+        kind: "allowsMate",
+        text: "allows mate, in 1",
+        begins: "after",
+        line: ["h5e5"],
+        ...{ mate: 1, role: null, square: null, san: ["Qxe5#"] },
+      },
+    });
+    report.moves[4]!.mark = "great";
+    Object.assign(report.white, { judged: 3, accuracy: 97.25, greatMoves: 1 });
+    Object.assign(report.black, { judged: 2, accuracy: 61.5, mistakes: 1 });
+    report.black.accuracyByPhase.opening = 61.5;
+    return {
+      line,
+      settled: {
+        report,
+        evaluations: [...evaluations, null],
+        by: "Stockfish 19 lite",
+      } as unknown as Parameters<typeof packReport>[0],
+    };
+  };
+
+  it("has the same scores, marks, accuracy and explanations for its reader", async () => {
+    const { line, settled } = await judged();
+    const back = await readReport(await packReport(settled, line), line);
+    expect(back.by).toBe(settled.by);
+    const shown = ({ report, evaluations }: typeof settled) => [
+      ...report.moves.map(({ judgment, mark, best, explanation }) => [
+        judgment,
+        mark,
+        judgment && best,
+        explanation?.text,
+        explanation?.begins,
+        explanation?.line,
+      ]),
+      report.white,
+      report.black,
+      ...evaluations.map((known) => [
+        known?.from,
+        known?.depth,
+        known?.knodes,
+        known?.pvs[0].score,
+      ]),
+    ];
+    expect(shown(back)).toEqual(shown(settled));
+  });
+
+  it("is refused if it is damaged, too long, hostile or of other moves", async () => {
+    const { line, settled } = await judged();
+    const packed = await packReport(settled, line);
+    const other = (await read("1. e4 e5 2. Qh5 Nc6 3. Qxe5+ *")).games[0]!;
+    await expect(readReport(packed, other.mainline())).rejects.toThrow(
+      /other moves/,
+    );
+    await expect(readReport("A".repeat(8_001), line)).rejects.toThrow(/long/);
+    const [name] = (await inflate(packed)).split("\t");
+    const text = (position: string) =>
+      [`${name}\tX`, "", "", ...line.map(() => position)].join("\n");
+    for (const hostile of ["1e99", "NaN\t3", "#x\t3", "9\t3\t1\t1\t0\te2e5"])
+      await expect(
+        readReport(await deflate(text(hostile)), line),
+        hostile,
+      ).rejects.toThrow();
+    for (const broken of ["", "%%%", packed.slice(0, -9)])
+      await expect(readReport(broken, line)).rejects.toThrow();
+    const empty = await readReport(await deflate(text("")), line);
+    expect(empty.report.white.accuracy).toBe(null);
   });
 });

@@ -31,7 +31,7 @@ export interface Line {
 }
 
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -";
-const GLYPHS = ["", "!", "?", "!!", "??", "!?", "?!"];
+const GLYPHS = ["", "!", "?", "!!", "??", "!?", "?!", "□"];
 
 /** The line before the game is read, and of a game that cannot be read. */
 export const emptyLine = (error?: string): Line => ({

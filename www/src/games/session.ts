@@ -4,6 +4,7 @@ import {
   followNavigation,
   writeAddress,
   formatLink,
+  type Linked,
   outdatesLink,
   parseLink,
   shareLink,
@@ -171,28 +172,26 @@ export class Session {
       if (linked.game.id && !linked.game.slug && !linked.game.lichess)
         await this.library.stored(linked.game.id).catch(() => {});
       if (signal.aborted) return;
+      const complaint = await this.#keepLinked(linked);
+      if (signal.aborted) return;
       const game = this.library.same(linked.game);
       shareLink(linked.game, game);
-      this.page.notice("");
       this.state.enter(
         game,
         game === linked.game ? linked.node : samePosition(game, linked.node),
       );
       if (linked.side) this.page.turn(linked.side);
       const { others, refused } = linked;
-      if (others.length > 0 || refused.length > 0) {
-        const count = others.length + 1;
-        this.page.notice(
-          others.length > 0
-            ? openedText(
-                count,
-                count + refused.length,
-                Math.min(count, MAX_LINKED),
-              )
-            : "",
-          refused,
-        );
-      }
+      const count = others.length + 1;
+      const remark =
+        others.length > 0
+          ? openedText(
+              count,
+              count + refused.length,
+              Math.min(count, MAX_LINKED),
+            )
+          : "";
+      this.page.notice([remark, complaint].filter(Boolean).join(" "), refused);
       if (game.headers.size > 0 || others.length > 0)
         void this.keep(game, ...others.slice(0, MAX_LINKED - 1));
     } catch (error) {
@@ -200,6 +199,19 @@ export class Session {
       if (!(error instanceof InputError)) throw error;
       this.state.enter(new Game());
       this.page.notice(error.message);
+    }
+  }
+
+  /** Stores the report of a link, unless the game has a report of this browser. Returns why it cannot be read. */
+  async #keepLinked({ game, report }: Linked): Promise<string> {
+    if (!report || (await this.library.report(game))) return "";
+    try {
+      const { readReport } = await import("../link/report-link");
+      const settled = await readReport(report, game.mainline());
+      await this.library.keepReport(game, { ...settled, isLinked: true });
+      return "";
+    } catch {
+      return "The report in the link cannot be read: the moves are judged anew.";
     }
   }
 

@@ -1,7 +1,7 @@
 /**
  * Links to a position of a game, in the URL's fragment. The game is `#game=SLUG` (famous), `#lichess=ID`, `#pgn=…` (URL-encoded), `#pgnz=…`
  * (deflated, base64url), or `#fen=…&moves=e2e4,e7e5`. `&ply=12` is the position; `&line=…` are moves that leave the game's main line there.
- * `&side=black` turns the board.
+ * `&side=black` turns the board. `&report=…` is the settled report: see report-link.ts.
  */
 import { makeUci, parseUci } from "chessops/util";
 import { clip, decodeUri, InputError } from "../text/words";
@@ -28,7 +28,8 @@ export interface Sources {
   lichess(id: string): Promise<Game>;
 }
 
-interface Linked {
+/** The game and the position of a link. */
+export interface Linked {
   game: Game;
   node: Node;
   /** Side at the bottom. */
@@ -36,6 +37,8 @@ interface Linked {
   /** The other games of the PGN, and the games that cannot be opened. */
   others: Game[];
   refused: Refused[];
+  /** The packed report of the game. */
+  report?: string | undefined;
 }
 
 /** Maximum length of a link: chats and mail programs cut longer links. */
@@ -163,6 +166,7 @@ export async function parseLink(
     node: follow(linked, at, fields.get("line")),
     others,
     refused,
+    report: fields.get("report"),
     ...(side === "white" || side === "black" ? { side } : {}),
   };
 }
