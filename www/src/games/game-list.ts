@@ -23,6 +23,8 @@ interface GameListOptions<T> {
   row(entry: T): GameRow;
   open(entry: T): void;
   remove?(entry: T): void;
+  /** Names of filters, and the games that they show. */
+  filters?: readonly (readonly [name: string, (entry: T) => boolean])[];
 }
 
 export class GameList<T extends object> {
@@ -39,7 +41,12 @@ export class GameList<T extends object> {
   });
   readonly #more = make("button", {}, "Show more");
   readonly #texts = new WeakMap<T, string>();
+  readonly #filter = make("select", {
+    "aria-label": "Which games",
+    "data-testid": "games-filter",
+  });
   #entries: readonly T[] = [];
+  #drawn: readonly T[] = [];
   #shown = PAGE;
 
   constructor(private readonly options: GameListOptions<T>) {
@@ -51,10 +58,17 @@ export class GameList<T extends object> {
       "data-testid": "games-search",
       autocomplete: "off",
     });
-    this.search.addEventListener("input", () => {
-      this.#shown = PAGE;
-      this.#draw();
-    });
+    this.#filter.append(
+      ...(options.filters ?? []).map(([name], at) =>
+        make("option", { value: String(at) }, name),
+      ),
+    );
+    this.#filter.hidden = !options.filters;
+    for (const field of [this.search, this.#filter])
+      field.addEventListener("input", () => {
+        this.#shown = PAGE;
+        this.#draw();
+      });
     this.search.addEventListener("keydown", (event) => {
       if (event.key !== "ArrowDown") return;
       event.preventDefault();
@@ -69,9 +83,10 @@ export class GameList<T extends object> {
     this.#list.addEventListener("keydown", (event) => this.#key(event));
   }
 
-  /** The field, the number of games, the rows, and the button for more rows. */
+  /** The field with the filter, the number of games, the rows, and the button for more rows. */
   elements(): HTMLElement[] {
-    return [this.search, this.#count, this.#list, this.#more];
+    const field = make("div", "games-field", this.search, this.#filter);
+    return [field, this.#count, this.#list, this.#more];
   }
 
   get size(): number {
@@ -81,12 +96,15 @@ export class GameList<T extends object> {
   /** Clears the search. */
   reset(): void {
     this.search.value = "";
+    this.#filter.value = "0";
     this.#shown = PAGE;
   }
 
   /** Replaces the games. */
   set(entries: readonly T[]): void {
     this.#entries = entries;
+    // The first search then need not read all games.
+    for (const entry of entries) this.#text(entry);
     this.#draw();
   }
 
@@ -97,25 +115,35 @@ export class GameList<T extends object> {
     );
     const game = this.#list.children[focused]?.getAttribute("data-id");
     const words = folded(this.search.value).split(/\s+/).filter(Boolean);
-    const found = this.#entries.filter((entry) =>
-      words.every((word) => this.#text(entry).includes(word)),
+    const filter = Number(this.#filter.value);
+    const isShown = this.options.filters?.[filter]?.[1] ?? (() => true);
+    const found = this.#entries.filter(
+      (entry) =>
+        isShown(entry) &&
+        words.every((word) => this.#text(entry).includes(word)),
     );
     const all = plural(this.#entries.length, "game");
     this.#count.textContent =
       this.#entries.length === 0
         ? this.options.empty
-        : words.length > 0
+        : words.length + filter > 0
           ? `${found.length.toLocaleString("en")} of ${all}`
           : all;
-    this.#list.replaceChildren(
-      ...found.slice(0, this.#shown).map((entry) => this.#row(entry)),
-    );
     this.#more.hidden = found.length <= this.#shown;
+    const rows = found.slice(0, this.#shown);
+    // Rows that stay are not replaced, so that a click is not lost while games are added.
+    if (
+      rows.length === this.#drawn.length &&
+      rows.every((entry, at) => entry === this.#drawn[at])
+    )
+      return;
+    this.#drawn = rows;
+    this.#list.replaceChildren(...rows.map((entry) => this.#row(entry)));
     if (focused < 0) return;
-    const rows = this.#rows();
+    const buttons = this.#rows();
     (
-      rows.find((row) => row.closest("li")?.dataset.id === game) ??
-      rows[Math.min(focused, rows.length - 1)] ??
+      buttons.find((row) => row.closest("li")?.dataset.id === game) ??
+      buttons[Math.min(focused, buttons.length - 1)] ??
       this.search
     ).focus();
   }

@@ -34,6 +34,8 @@ export interface GameEntry {
   readonly size: number;
   /** Source of the game: "lichess:ID". */
   readonly source?: string;
+  /** Accuracy and turning points, if the game has a settled report. */
+  readonly summary?: string;
 }
 
 export interface Stored extends GameEntry {
@@ -92,7 +94,7 @@ export class GameStore {
 
   /** Stores games; of two copies of a game the longer text is kept. Returns how many old games were removed. */
   async keep(games: readonly Stored[]): Promise<number> {
-    const { list, texts, done } = this.#begin("readwrite");
+    const { list, texts, reports, done } = this.#begin("readwrite");
     for (const game of games) {
       const before = await requestResult<GameEntry | undefined>(
         list.get(game.id),
@@ -102,7 +104,7 @@ export class GameStore {
       if (before && before.size > game.size)
         list.put({ ...before, opened, ...(source ? { source } : {}) });
       else {
-        list.put(entry);
+        await put(entry, list, reports);
         texts.put(text, game.id);
       }
     }
@@ -122,12 +124,12 @@ export class GameStore {
 
   /** Replaces the text of a game, and removes its entry under its former id. */
   async replace({ text, ...entry }: Stored, formerId?: string): Promise<void> {
-    const { list, texts, done } = this.#begin("readwrite");
+    const { list, texts, reports, done } = this.#begin("readwrite");
     if (formerId !== undefined) {
       list.delete(formerId);
       texts.delete(formerId);
     }
-    list.put(entry);
+    await put(entry, list, reports);
     texts.put(text, entry.id);
     await done;
   }
@@ -141,10 +143,16 @@ export class GameStore {
     return (await found)?.settled;
   }
 
-  /** Stores the settled report of a main line, and removes the oldest reports beyond the limit. */
-  async keepReport(key: string, settled: Settled): Promise<void> {
-    const { reports, done } = this.#begin("readwrite");
-    reports.put({ at: Date.now(), settled }, key);
+  /** Stores the settled report of a main line and its summary for the list, and removes the oldest reports beyond the limit. */
+  async keepReport(
+    key: string,
+    settled: Settled,
+    summary: string,
+  ): Promise<void> {
+    const { list, reports, done } = this.#begin("readwrite");
+    reports.put({ at: Date.now(), settled, summary }, key);
+    const entry = await requestResult<GameEntry | undefined>(list.get(key));
+    if (entry) list.put({ ...entry, summary });
     let excess = (await requestResult(reports.count())) - this.limits.reports;
     if (excess > 0)
       await eachEntry(reports.index("at").openCursor(), (cursor) => {
@@ -176,6 +184,18 @@ export class GameStore {
       done: transactionEnd(transaction),
     };
   }
+}
+
+/** Puts an entry into the list, with the summary of its report. */
+async function put(
+  entry: GameEntry,
+  list: IDBObjectStore,
+  reports: IDBObjectStore,
+): Promise<void> {
+  const found = await requestResult<{ summary: string } | undefined>(
+    reports.get(entry.id),
+  );
+  list.put({ ...entry, ...(found && { summary: found.summary }) });
 }
 
 /** Returns the games beyond the limits; `entries` begin with the last opened. */

@@ -32,7 +32,16 @@ class GamesDialog {
         entry.date,
         entry.date.replaceAll(".", "-"),
         entry.result,
+        entry.summary,
       ].join(" "),
+    filters: [
+      ["All games", () => true],
+      ["White won", ({ result }) => result === "1-0"],
+      ["Black won", ({ result }) => result === "0-1"],
+      ["Draws", ({ result }) => result.startsWith("1/2")],
+      ["With a report", ({ summary }) => summary !== undefined],
+      ["From Lichess", ({ source }) => source?.startsWith("lichess") === true],
+    ],
     row: (entry) => this.#row(entry),
     open: (entry) => {
       closeDone(this.#dialog);
@@ -45,12 +54,9 @@ class GamesDialog {
     { "data-testid": "games-clear" },
     "Remove all",
   );
-  readonly #remark = make(
-    "p",
-    "quiet",
-    "The games are stored only in this browser.",
-  );
+  readonly #remark = make("p", "quiet");
   readonly #dialog: HTMLDialogElement;
+  #stored: readonly GameEntry[] = [];
 
   constructor(
     private readonly library: Library,
@@ -70,6 +76,7 @@ class GamesDialog {
       "change",
       () => this.#dialog.open && void this.#load(),
     );
+    library.addEventListener("held", () => this.#dialog.open && this.#draw());
   }
 
   async show(): Promise<void> {
@@ -81,19 +88,25 @@ class GamesDialog {
 
   async #load(): Promise<void> {
     const store = await this.library.store();
-    const entries = await store.list();
+    this.#stored = await store.list();
+    this.#draw();
+  }
+
+  #draw(): void {
+    const entries = this.library.withHeld(this.#stored);
     const isChanged = entries.length !== this.#list.size;
     this.#list.set(entries);
+    this.#remark.textContent =
+      this.library.fileRemark || "The games are stored only in this browser.";
     this.#clear.hidden = entries.length === 0;
     if (isChanged) this.#ask(false);
   }
 
   #row(entry: GameEntry): GameRow {
-    const { event, date, opening, plies, result } = entry;
+    const { event, date, opening, plies, result, summary } = entry;
     const when = date.replaceAll(".??", "").replaceAll(".", "-");
-    const about = [event, when, opening, plural(Math.ceil(plies / 2), "move")]
-      .filter(Boolean)
-      .join(" · ");
+    const length = plies > 0 ? plural(Math.ceil(plies / 2), "move") : "";
+    const about = [event, when, opening, length].filter(Boolean).join(" · ");
     const name = nameOf(entry);
     const remove = makeButton(
       {
@@ -128,14 +141,14 @@ class GamesDialog {
             : []),
         ),
         make("span", "stored-about", about),
+        ...(summary ? [make("span", "stored-about", summary)] : []),
       ],
       after: [remove],
     };
   }
 
   async #remove(entry: GameEntry): Promise<void> {
-    await (await this.library.store()).remove(entry.id);
-    await this.library.refresh();
+    await this.library.remove(entry.id);
   }
 
   /** Asks for confirmation before all games are removed. */
@@ -144,9 +157,8 @@ class GamesDialog {
       this.#ask(true);
       return;
     }
-    await (await this.library.store()).clear();
     this.#list.search.focus();
-    await this.library.refresh();
+    await this.library.remove();
   }
 
   #ask(sure: boolean): void {

@@ -1,7 +1,7 @@
 /** The games that can be opened from the menu: famous games, and opened games, which are stored in this browser. */
-import { type Game, movesOf, type Node } from "../game/game";
+import { type Game, moveText, movesOf, type Node } from "../game/game";
 import { gameId } from "../game/identity";
-import { loadOnce, loadPart } from "../loading/loading";
+import { Latest, loadOnce, loadPart } from "../loading/loading";
 import type { Checked } from "../game/read-pgn";
 import type { Famous } from "./famous-games";
 import type { GameEntry, GameStore, Settled, Stored } from "./game-store";
@@ -25,6 +25,11 @@ export class Library extends EventTarget {
   remark = "";
   /** Games that were on the board, with the moves that were added to them. By slug or id. */
   readonly #loaded = new Map<string, Game>();
+  /** The games of the last large file, by id. */
+  readonly #held = new Map<string, Stored>();
+  readonly #file = new Latest();
+  /** What the table says about the file. */
+  fileRemark = "";
   /** Ends when the last changes are stored. */
   #saving: Promise<void> = Promise.resolve();
 
@@ -72,15 +77,57 @@ export class Library extends EventTarget {
   async #stored(key: string): Promise<Game | undefined> {
     const stored = await this.store()
       .then((store) => store.find(key))
-      .catch(() => undefined);
+      .catch(() => undefined)
+      .then((found) => found ?? this.#held.get(key));
     if (!stored) return undefined;
     const { read } = await loadPart(import("../game/read-pgn"));
     const [game] = (await read(stored.text)).games;
     if (!game) return undefined;
+    if (this.#held.has(key)) {
+      // The row then shows the report of the stored game.
+      this.#held.set(key, { ...stored, id: game.id ?? key });
+      return game;
+    }
     // The text contains moves that were added after the game's own moves.
     game.id = stored.id;
     game.sourcePlies = Math.min(stored.plies, game.sourcePlies);
     return game;
+  }
+
+  /** Begins a table of the games of a file, and returns a signal that the next file aborts. */
+  beginFile(): AbortSignal {
+    this.#held.clear();
+    this.fileRemark = "";
+    return this.#file.begin();
+  }
+
+  /** Adds games to the table. Dispatches "held". */
+  hold(games: readonly Stored[], remark: string): void {
+    for (const game of games) this.#held.set(game.id, game);
+    this.fileRemark = remark;
+    this.dispatchEvent(new Event("held"));
+  }
+
+  /** Returns the games of the file, then the other stored games. */
+  withHeld(stored: readonly GameEntry[]): GameEntry[] {
+    const byId = new Map(stored.map((entry) => [entry.id, entry]));
+    const held = [...this.#held.values()].map((game) => {
+      const entry = byId.get(game.id);
+      byId.delete(game.id);
+      return entry ?? game;
+    });
+    return [...held, ...byId.values()];
+  }
+
+  /** Removes a game, or all games, from the list and the table. */
+  async remove(id?: string): Promise<void> {
+    const store = await this.store();
+    if (id === undefined) this.beginFile();
+    else
+      for (const [key, held] of this.#held)
+        if (held.id === id) this.#held.delete(key);
+    await (id === undefined ? store.clear() : store.remove(id));
+    await this.refresh();
   }
 
   /** Stores games that were checked but not built; the first game becomes the newest. */
@@ -148,9 +195,9 @@ export class Library extends EventTarget {
 
   /** Stores the settled report of the game's main line. */
   async keepReport(game: Game, settled: Settled): Promise<void> {
-    const key = lineId(game);
+    const [key, summary] = [lineId(game), summaryOf(game, settled)];
     await this.store()
-      .then((store) => store.keepReport(key, settled))
+      .then((store) => store.keepReport(key, settled, summary))
       .catch(() => {});
   }
 
@@ -193,6 +240,23 @@ export class Library extends EventTarget {
 /** Returns the id that the game has if its main line is its own. */
 const lineId = (game: Game): string =>
   gameId(game.root.position, movesOf(game.mainline()), game.headers);
+
+/** Returns the accuracy of both sides, their blunders and the worst move: "accuracy 93.4 – 81.0 · blunders 0 – 2 · worst 31. Qxb7". */
+function summaryOf(game: Game, { report }: Settled): string {
+  const { white, black, moves } = report;
+  const [first, second] = [white, black].map(
+    ({ accuracy }) => accuracy?.toFixed(1) ?? "?",
+  );
+  const worst = moves
+    .filter(({ judgment }) => judgment)
+    .sort((a, b) => (b.loss ?? 0) - (a.loss ?? 0))[0];
+  const node = worst && game.mainline()[worst.ply];
+  return [
+    `accuracy ${first} – ${second}`,
+    `blunders ${white.blunders} – ${black.blunders}`,
+    ...(node ? [`worst ${moveText(node, true)}`] : []),
+  ].join(" · ");
+}
 
 /** Measures the moves and notes of a game. */
 function contentSize(game: Game): number {

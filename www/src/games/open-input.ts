@@ -7,14 +7,22 @@ import { type NamedPlayer, playerAddress, playerName } from "../players/player";
 import { fetchGame, fetchStudy } from "../sites/lichess";
 import { MissingError, type PlayedGame } from "../sites/request";
 import { InputError } from "../text/words";
+import { nextTask } from "../loading/loading";
+import { ofText, type Stored } from "./game-store";
 import type { Library } from "./library";
 import { openedText, type Page } from "./notice";
 
 /** Maximum size of a file, in bytes. */
 const MAX_FILE = 40_000_000;
 
-/** Milliseconds between two reports of progress. */
-const REPORT_INTERVAL = 200;
+/** Minimum length of a file whose games are shown as a table, and the maximum number of its games. */
+const TABLE = { length: 1_000_000, games: 100_000 };
+
+/** What separates two games of a table: an empty line before a tag. */
+const GAP = /\r?\n\r?\n(?=\[\w+ ")/g;
+
+/** Milliseconds of work between two pauses, and between two reports of progress. */
+const [SLICE, REPORT_INTERVAL] = [10, 200];
 
 /** Receives the opened games. */
 export interface Target {
@@ -22,6 +30,8 @@ export interface Target {
   readonly page: Page;
   /** Shows a game on the board. */
   pick(game: Game, node?: Node): void;
+  /** Shows the table of games. */
+  list(): Promise<void>;
   /** Adds a game to the list of opened games. */
   keep(game: Game): Promise<void>;
   showPlayer(player: NamedPlayer): Promise<void>;
@@ -37,8 +47,12 @@ export async function openInput(
   correct: (error: InputError) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const openAll = (file: string | Uint8Array) =>
-    openGames(target, file, correct, signal);
+  const openAll = (file: string | Uint8Array) => {
+    const text = file.length > TABLE.length ? decoded(file) : "";
+    return text.search(GAP) >= 0
+      ? openTable(target, text, signal)
+      : openGames(target, file, correct, signal);
+  };
   const file = typeof input === "string" ? input : await contents(input);
   signal.throwIfAborted();
   if (file.length > MAX_ADDRESS) return openAll(file);
@@ -138,6 +152,69 @@ async function openGames(
       reject(error);
     });
   });
+}
+
+/** Shows the first game of a large file, and all its games as a table. A game is read when it is opened. */
+async function openTable(
+  target: Target,
+  text: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { library } = target;
+  // The table goes on while its games are opened.
+  const reading = library.beginFile();
+  const [first] = (await read(text.slice(0, text.search(GAP)))).games;
+  if (signal.aborted || !first) return;
+  show(target, library.same(first));
+  await target.list();
+  let [from, pause, due] = [0, performance.now() + SLICE, 0];
+  let games: Stored[] = [];
+  for (let count = 1; from < text.length && count <= TABLE.games; count++) {
+    GAP.lastIndex = from;
+    const to = GAP.exec(text)?.index ?? text.length;
+    games.push(ofHeaders(text.slice(from, to).trim(), count));
+    from = Math.max(to, GAP.lastIndex);
+    if (performance.now() < pause) continue;
+    if (performance.now() > due) {
+      const share = Math.round((100 * from) / text.length);
+      library.hold(games, `Reading the file: ${share} %.`);
+      [games, due] = [[], performance.now() + REPORT_INTERVAL];
+    }
+    await nextTask();
+    if (reading.aborted) return;
+    pause = performance.now() + SLICE;
+  }
+  const remark =
+    from < text.length
+      ? `These are the first ${TABLE.games.toLocaleString("en")} games of the file. `
+      : "";
+  library.hold(games, `${remark}A game is stored when you open it.`);
+}
+
+/** Returns the entry of a game by its headers. */
+function ofHeaders(text: string, number: number): Stored {
+  const [head = ""] = text.split(/\r?\n\r?\n/, 1);
+  const headers = new Map(
+    [...head.matchAll(/^\[(\w+)\s+"(.*)"\]/gm)].map(
+      ([, name = "", value = ""]) => [name, value.replace(/^[?.*]+$/, "")],
+    ),
+  );
+  return ofText({ headers, result: null, id: `${number}`, plies: 0, text }, 0);
+}
+
+/** Decodes a file in UTF-8, UTF-16 or Windows-1252. */
+function decoded(file: string | Uint8Array): string {
+  if (typeof file === "string") return file;
+  const marks: Record<number, string> = {
+    0xfffe: "utf-16le",
+    0xfeff: "utf-16be",
+  };
+  const encoding = marks[(file[0] ?? 0) * 256 + (file[1] ?? 0)] ?? "utf-8";
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(file);
+  } catch {
+    return new TextDecoder("windows-1252").decode(file);
+  }
 }
 
 async function contents(file: File): Promise<Uint8Array> {
