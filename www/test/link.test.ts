@@ -223,6 +223,7 @@ describe("a report in a link", () => {
       Object.assign(move, { settled: true, judgment: null, explanation: null });
     Object.assign(report.moves[3]!, {
       judgment: "mistake",
+      loss: 0.25,
       best: { uci: "b8c6", san: "Nc6" },
       explanation: {
         kind: "allowsMate",
@@ -242,6 +243,7 @@ describe("a report in a link", () => {
         report,
         evaluations: [...evaluations, null],
         by: "Stockfish 19 lite",
+        nodes: 400_000,
       } as unknown as Parameters<typeof packReport>[0],
     };
   };
@@ -249,16 +251,20 @@ describe("a report in a link", () => {
   it("has the same scores, marks, accuracy and explanations for its reader", async () => {
     const { line, settled } = await judged();
     const back = await readReport(await packReport(settled, line), line);
-    expect(back.by).toBe(settled.by);
+    expect([back.by, back.nodes]).toEqual([settled.by, settled.nodes]);
     const shown = ({ report, evaluations }: typeof settled) => [
-      ...report.moves.map(({ judgment, mark, best, explanation }) => [
-        judgment,
-        mark,
-        judgment && best,
-        explanation?.text,
-        explanation?.begins,
-        explanation?.line,
-      ]),
+      ...report.moves.map((move) => {
+        const { judgment, mark, best, explanation } = move;
+        return [
+          judgment,
+          mark,
+          judgment && best,
+          judgment && move.loss,
+          explanation?.text,
+          explanation?.begins,
+          explanation?.line,
+        ];
+      }),
       report.white,
       report.black,
       ...evaluations.map((known) => [
@@ -281,8 +287,8 @@ describe("a report in a link", () => {
     await expect(readReport("A".repeat(8_001), line)).rejects.toThrow(/long/);
     const [name] = (await inflate(packed)).split("\t");
     const text = (position: string) =>
-      [`${name}\tX`, "", "", ...line.map(() => position)].join("\n");
-    for (const hostile of ["1e99", "NaN\t3", "#x\t3", "9\t3\t1\t1\t0\te2e5"])
+      [`${name}\t1\tX`, "", "", ...line.map(() => position)].join("\n");
+    for (const hostile of ["1e99", "NaN\t3", "#x\t3", "9\t3\t1\t1\t0\t\te2e5"])
       await expect(
         readReport(await deflate(text(hostile)), line),
         hostile,

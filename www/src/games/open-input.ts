@@ -172,7 +172,8 @@ async function openTable(
   for (let count = 1; from < text.length && count <= TABLE.games; count++) {
     GAP.lastIndex = from;
     const to = GAP.exec(text)?.index ?? text.length;
-    games.push(ofHeaders(text.slice(from, to).trim(), count));
+    const id = (count === 1 && first.id) || `${count}`;
+    games.push(ofHeaders(text.slice(from, to).trim(), id));
     from = Math.max(to, GAP.lastIndex);
     if (performance.now() < pause) continue;
     if (performance.now() > due) {
@@ -192,14 +193,14 @@ async function openTable(
 }
 
 /** Returns the entry of a game by its headers. */
-function ofHeaders(text: string, number: number): Stored {
+function ofHeaders(text: string, id: string): Stored {
   const [head = ""] = text.split(/\r?\n\r?\n/, 1);
   const headers = new Map(
     [...head.matchAll(/^\[(\w+)\s+"(.*)"\]/gm)].map(
       ([, name = "", value = ""]) => [name, value.replace(/^[?.*]+$/, "")],
     ),
   );
-  return ofText({ headers, result: null, id: `${number}`, plies: 0, text }, 0);
+  return ofText({ headers, result: null, id, plies: 0, text }, 0);
 }
 
 /** Decodes a file in UTF-8, UTF-16 or Windows-1252. */

@@ -1,6 +1,6 @@
 /**
  * The settled report in a link, `&report=…`: deflated lines of fields. The first line names the game and the judge, two lines have the figures of the
- * sides, and each position has a line: its score, origin, depth and nodes, the sign of the move before it, its best line if a bad move follows, and the
+ * sides, and each position has a line: its score, origin, depth and nodes, the sign and the loss of the move before it, its best line if a bad move follows, and the
  * explanation of the move before it.
  */
 import type { GameToAnalyse, KnownEval, Report } from "shelfish/analysis";
@@ -37,7 +37,7 @@ const gameName = (line: readonly Node[]): string =>
 
 /** Compresses a settled report of a main line. */
 export function packReport(
-  { report, evaluations, by }: Judged,
+  { report, evaluations, by, nodes }: Judged,
   line: readonly Node[],
 ): Promise<string> {
   const sides = [report.white, report.black].map((side) =>
@@ -59,12 +59,13 @@ export function packReport(
       known?.depth,
       known?.knodes,
       SIGNS.indexOf(move?.judgment ?? move?.mark ?? ""),
+      move?.judgment ? move.loss?.toFixed(3) : "",
       next?.judgment ? uci?.slice(0, MAX.line).join(" ") : "",
       ...(why ? [why.begins, why.line.join(" "), why.text] : []),
     ];
   });
   return deflate(
-    [[gameName(line), by], ...sides, ...positions]
+    [[gameName(line), nodes, by], ...sides, ...positions]
       .map((fields) => fields.join("\t").trimEnd())
       .join("\n"),
   );
@@ -77,7 +78,7 @@ export async function readReport(
 ): Promise<Judged> {
   if (packed.length > MAX.report)
     throw new InputError("The report in the link is too long.");
-  const [[name, by = ""] = [], white = [], black = [], ...positions] = (
+  const [[name, nodes, by = ""] = [], white = [], black = [], ...positions] = (
     await inflate(packed)
   )
     .split("\n")
@@ -85,7 +86,7 @@ export async function readReport(
   if (name !== gameName(line) || positions.length !== line.length)
     throw new InputError("The report in the link belongs to other moves.");
   const evaluations = positions.map(
-    ([score = "", from, depth, knodes, , uci]): KnownEval | null =>
+    ([score = "", from, depth, knodes, , , uci]): KnownEval | null =>
       score === ""
         ? null
         : {
@@ -114,11 +115,13 @@ export async function readReport(
   const { report } = found;
   report.settled = true;
   report.moves.forEach((move, index) => {
-    const [, , , , sign, , begins, line, text] = positions[index + 1] ?? [];
+    const [, , , , sign, loss, , begins, line, text] =
+      positions[index + 1] ?? [];
     const kind = SIGNS[Number(sign)];
     const isGood = kind === "only" || kind === "great";
     Object.assign(move, {
       settled: true,
+      ...(loss && { loss: Math.min(2, Number(loss) || 0) }),
       judgment: (!isGood && kind) || null,
       mark: isGood ? kind : null,
       explanation: text
@@ -158,5 +161,10 @@ export async function readReport(
       greatMoves: count("great"),
     } satisfies Partial<Report["white"]>);
   });
-  return { report, evaluations: found.evaluations, by: by.slice(0, MAX.text) };
+  return {
+    report,
+    evaluations: found.evaluations,
+    by: by.slice(0, MAX.text) || undefined,
+    nodes: Number(nodes) || 0,
+  };
 }

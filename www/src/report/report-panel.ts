@@ -54,13 +54,15 @@ export class ReportPanel {
     private readonly state: State,
     private readonly reporter: Pick<
       Reporter,
-      "set" | "stop" | "resume" | "isEnabled"
+      "set" | "stop" | "resume" | "judgeAnew" | "isEnabled"
     >,
     { nodes }: Pick<Settings, "nodes">,
   ) {
-    this.#toggle.addEventListener("click", () =>
-      state.progress?.isRunning ? reporter.stop() : reporter.resume(),
-    );
+    this.#toggle.addEventListener("click", () => {
+      if (!state.progress) reporter.judgeAnew();
+      else if (state.progress.isRunning) reporter.stop();
+      else reporter.resume();
+    });
     this.#choices(nodes);
     this.#root.replaceChildren(
       this.#title,
@@ -107,10 +109,15 @@ export class ReportPanel {
       !this.reporter.isEnabled || this.state.game.mainline().length < 2;
     const { pass = 0, share = 0, left, isRunning = false } = progress ?? {};
     const hadFocus = document.activeElement === this.#toggle;
-    this.#toggle.hidden = !progress;
+    this.#toggle.hidden = !progress && !assessment?.isLinked;
     // The button keeps the focus of the keyboard in its row.
-    if (hadFocus && !progress) this.#depth.focus({ preventScroll: true });
-    this.#toggle.textContent = isRunning ? "Stop" : "Resume";
+    if (hadFocus && this.#toggle.hidden)
+      this.#depth.focus({ preventScroll: true });
+    this.#toggle.textContent = !progress
+      ? "Judge anew"
+      : isRunning
+        ? "Stop"
+        : "Resume";
     this.#toggle.dataset.testid = isRunning ? "stop-engine" : "resume-engine";
     this.#bar.hidden = !isRunning;
     this.#bar.value = share;
@@ -282,11 +289,13 @@ function timeLeft(seconds: number | undefined): string {
 }
 
 /** Says how much of the game the report covers, how many positions an engine evaluated, and which engine judged. */
-function covers({ report, evaluations, by, nodes }: Assessment): string {
+function covers(assessment: Assessment): string {
+  const { report, evaluations, by, nodes, isLinked } = assessment;
   const { white, black, positions, known, settled } = report;
   const engine = countOf(evaluations, "engine");
   const depth = Object.entries(NODES).find(([, value]) => value === nodes)?.[0];
   const parts = [
+    ...(isLinked ? ["Report from the link."] : []),
     `Based on ${white.judged + black.judged} of ${plural(white.moves + black.moves, "move")}; ${known} of ${plural(positions, "position")} are known.`,
   ];
   if (!settled) parts.push("A dash stands for what is not final.");

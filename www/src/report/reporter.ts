@@ -70,6 +70,8 @@ export class Reporter {
   readonly #found = new Map<string, readonly GameEngineResult[]>();
   /** Whether Stockfish could not be loaded or failed. */
   #isBroken = false;
+  /** Whether the report of a link suffices. */
+  #trustsLinks = true;
   /** Shows the report of the moves that are settled now. */
   #showSettled: (() => void) | undefined;
 
@@ -136,7 +138,7 @@ export class Reporter {
     const analysis = await this.analysis();
     const { assessment } = this.state;
     const line = this.state.game.mainline();
-    if (!assessment?.report.settled)
+    if (!assessment?.report.settled || assessment.isLinked)
       return analysis.annotate(
         pgn,
         assessment?.evaluations ?? line.map(() => null),
@@ -151,11 +153,10 @@ export class Reporter {
     ).pgn!;
   }
 
-  /** Shows a settled report that was made elsewhere, instead of an analysis. */
-  show(judged: Judged): void {
-    this.stop();
-    this.state.setProgress(undefined);
-    this.#show(this.state.game.mainline(), judged);
+  /** Replaces the report of a link. */
+  judgeAnew(): void {
+    this.#trustsLinks = false;
+    this.resume();
   }
 
   /** Begins the analysis of another main line. Changes of variations do not affect it. */
@@ -165,6 +166,7 @@ export class Reporter {
     if (!isOther && text === this.#line) return;
     if (isOther) {
       this.#found.clear();
+      this.#trustsLinks = true;
     }
     this.#line = text;
     window.clearTimeout(this.#timer);
@@ -193,7 +195,8 @@ export class Reporter {
 
   /** Whether a report is complete, and as good as a new analysis would be. */
   #suffices(judged: Judged): boolean {
-    const { report, isPartial } = judged;
+    const { report, isPartial, isLinked } = judged;
+    if (isLinked) return this.#trustsLinks;
     return (
       report.settled && !isPartial && strength(judged) >= strength(this.#goal)
     );

@@ -66,6 +66,8 @@ export interface Judged {
   nodes: number;
   /** Whether moves may still be judged or marked. */
   isPartial?: boolean;
+  /** Whether the report came with a link. */
+  isLinked?: boolean;
 }
 
 /** A report, with the nodes of its moves. */
