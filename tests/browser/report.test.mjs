@@ -99,6 +99,10 @@ test("the engine marks the only move that keeps the win, in the list, the report
 
 /** No database has these moves, and some of them are bad. */
 const BAD = pgn("1. a4 a5 2. h4 h5 3. Ra3 Ra6 4. Rb3 Rb6 5. Rb5 Rh6 *");
+/** The file has its own opinion of two moves. */
+const OPINION = pgn(
+  "1. a4 a5 2. h4 $3 h5 3. Ra3 $4 Ra6 4. Rb3 Rb6 5. Rb5 Rh6 *",
+);
 const quick = () =>
   localStorage.getItem("settings") ??
   localStorage.setItem("settings", '{"nodes":20000}');
@@ -145,4 +149,46 @@ test("a report is not replaced by a weaker one: after a reload, without an engin
   const better = await again('{"nodes":40000}');
   assert.notDeepEqual(better, first);
   assert.deepEqual(await again('{"nodes":20000}'), better);
+});
+
+test("list, panel, graph and explorer have one score of a position, also while the engine searches it", async (t) => {
+  const page = await shelf.page(t, {
+    path: BAD,
+    before: quick,
+    context: { viewport: { width: 1366, height: 768 } },
+  });
+  await reads(page, "filling", /Complete/);
+  await page.locator("[data-shows=explorer]").click();
+  // The database has a shallow evaluation of this position.
+  const row = page.locator("#played-moves [data-uci=a2a4] .score");
+  await row.filter({ hasText: /\d/ }).waitFor();
+  const first = page.locator("#moves .move-score").first();
+  assert.equal(await row.textContent(), await first.textContent());
+  for (let ply = 1; ply <= 9; ply++) {
+    await page.keyboard.press("ArrowRight");
+    await equals(
+      () =>
+        page.evaluate(() => {
+          const text = (/** @type {string} */ selector) =>
+            document.querySelector(selector)?.textContent ?? "none";
+          const score = text("#score");
+          const graph = document
+            .querySelector("#graph")
+            ?.getAttribute("aria-valuetext");
+          return (
+            score === text("#moves [aria-current] .move-score") &&
+            graph?.includes(`, ${score}`)
+          );
+        }),
+      true,
+    );
+  }
+});
+
+test("glyphs of the file differ from those of the report", async (t) => {
+  const page = await shelf.page(t, { path: OPINION, before: withoutEngine });
+  const glyphs = page.locator("#moves .by-author");
+  await equals(() => glyphs.allTextContents(), ["!!", "??"]);
+  assert.equal(await glyphs.first().getAttribute("title"), "In the file");
+  assert.equal(await page.locator("#graph .bad").count(), 0);
 });

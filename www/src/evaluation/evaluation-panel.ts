@@ -22,12 +22,7 @@ import {
 } from "../score/known-score";
 import { type LineActions, lineItem } from "./lines";
 import type { EndgameMove } from "shelfish/endgames";
-import {
-  type Ending,
-  endingWinner,
-  scoreText,
-  winningChances,
-} from "../../../crate/js/shared/score.ts";
+import { scoreText, winningChances } from "../../../crate/js/shared/score.ts";
 import { LINES, type Settings } from "../settings/settings";
 import type { State } from "../state/state";
 
@@ -273,7 +268,7 @@ export class EvaluationPanel {
   #exact(node: Node, known: KnownScore): void {
     const endgame = this.state.endgameEvals.get(node.fen);
     if (!endgame) return;
-    const result = outcomeInWords(endgame);
+    const result = known.text;
     const rule = /cursed|blessed/.test(endgame.outcome)
       ? " by the 50-move rule"
       : "";
@@ -281,7 +276,7 @@ export class EvaluationPanel {
       known.chances === 0
         ? ""
         : `, capture or pawn move in ${plural(Math.abs(endgame.dtz), "half-move")}`;
-    this.#say(known.text, `${result}${rule} by endgame tables${distance}`);
+    this.#say("", `${result}${rule} by endgame tables${distance}`);
     const lines = endgame.moves.map((move) => ({
       score: moveInWords(move),
       line: steps(node.position, [move.uci]),
@@ -406,12 +401,6 @@ export class EvaluationPanel {
       300,
     );
   }
-}
-
-/** Returns the result of an ending: who wins, or a draw. */
-function outcomeInWords(ending: Ending): string {
-  const winner = endingWinner(ending);
-  return winner ? `${capitalised(winner)} wins` : "Draw";
 }
 
 /** Returns the result of a move for the side that moves: "Win 12", "Draw", "Loss 8". The number counts plies until the next capture or pawn move. */

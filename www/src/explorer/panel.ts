@@ -32,6 +32,8 @@ interface PanelPage {
 export class ExplorerPanel {
   readonly #choice: BucketChoice;
   readonly #asking = new Latest();
+  /** Shows the scores that are known now. */
+  #refill: (() => void) | undefined;
 
   constructor(
     private readonly state: State,
@@ -41,11 +43,14 @@ export class ExplorerPanel {
   ) {
     this.#choice = new BucketChoice(() => void this.ask(), page.opensFilters);
     bindPreviewEnd(byId("played-moves"), () => page.preview());
+    // The page shows one score of a position.
+    state.on(({ known }) => known && this.#refill?.());
   }
 
   /** Aborts the lookup, and marks the moves as those of another position. */
   leave(): void {
     this.#asking.abort();
+    this.#refill = undefined;
     byId("played").classList.add("stale");
   }
 
@@ -87,7 +92,9 @@ export class ExplorerPanel {
         this.#choice.chosen,
       );
       await named.then(nextTask);
-      if (!signal.aborted) fill(moves);
+      if (signal.aborted) return;
+      this.#refill = () => fill(moves, node, state);
+      this.#refill();
     } catch (error) {
       if (signal.aborted) return;
       if (!byId("played").classList.contains("stale"))

@@ -6,7 +6,13 @@ import { plural } from "../text/words";
 import { byId, make, redraw } from "../shell/dom";
 import { type Node, type Step, steps } from "../game/game";
 import { openingOf } from "../moves/openings";
-import { scoreInWords } from "../score/known-score";
+import {
+  bestScore,
+  type KnownScore,
+  scoreInWords,
+  scoreOfAnswer,
+} from "../score/known-score";
+import type { State } from "../state/state";
 
 const number = (count: number): string => count.toLocaleString("en");
 
@@ -27,13 +33,22 @@ export function draw(node: Node, answer: Played, actions: MoveActions): void {
 }
 
 /** Adds opening names and evaluations to the rows. The rows are not replaced, so that a click on them is not lost. */
-export function fill(moves: readonly ExploredMove[]): void {
+export function fill(
+  moves: readonly ExploredMove[],
+  node: Node,
+  state: State,
+): void {
   for (const move of moves) {
     const line = byId("played-moves").querySelector(`[data-uci="${move.uci}"]`);
     const opening = openingOf(move.fen);
     if (opening)
       line?.querySelector("button")?.setAttribute("title", opening.name);
-    line?.querySelector(".score")?.replaceChildren(...evaluation(move));
+    const san = line?.querySelector(".san")?.textContent;
+    const next = node.children.find((child) => child.san === san);
+    const known =
+      (next && bestScore(next, state)) ??
+      scoreOfAnswer(move.evaluation ?? null);
+    line?.querySelector(".score")?.replaceChildren(...evaluation(move, known));
   }
 }
 
@@ -97,8 +112,11 @@ export function moveRow(
   return line;
 }
 
-function evaluation({ error, evaluation }: ExploredMove): HTMLElement[] {
-  if (error)
+function evaluation(
+  { error }: ExploredMove,
+  known: KnownScore | undefined,
+): HTMLElement[] {
+  if (error && !known)
     return [
       make(
         "span",
@@ -106,8 +124,8 @@ function evaluation({ error, evaluation }: ExploredMove): HTMLElement[] {
         "?",
       ),
     ];
-  if (!evaluation) return [];
-  const { depth, pvs } = evaluation;
-  const title = `Depth ${depth}. ${scoreInWords(pvs[0])}`;
-  return [make("span", { title }, pvs[0].score)];
+  if (!known) return [];
+  const { depth, text } = known;
+  const title = depth ? `Depth ${depth}. ${scoreInWords(known)}` : text;
+  return [make("span", { title }, text)];
 }

@@ -1,9 +1,10 @@
 /** The move list: the main line in two columns with scores, comments and variations. */
 import { byId, make } from "../shell/dom";
 import { type Game, lineFrom, moveNumber, type Node } from "../game/game";
-import { glyphOf, markWords } from "../report/judgment";
+import { authorGlyph, glyphOf, markWords } from "../report/judgment";
 import { bestScore } from "../score/known-score";
 import type { State } from "../state/state";
+import { capitalised } from "../text/words";
 
 /** The elements of a move in the list. */
 interface MoveElements {
@@ -134,14 +135,15 @@ export class MoveList {
 
   #fill(node: Node, { button, glyph, score, isMain }: MoveElements): void {
     if (!node.parent) return;
-    const { text: sign, kind, mark, byAuthor } = glyphOf(node, this.state);
-    const name = `glyph ${kind ?? (mark ? "good" : "")}${byAuthor ? " by-author" : ""}`;
+    const { text: sign, kind, mark } = glyphOf(node, this.state);
+    const name = `glyph ${kind ?? (mark ? "good" : "")}`;
     if (glyph.textContent !== sign || glyph.className !== name) {
       glyph.textContent = sign;
       glyph.className = name;
-      glyph.title =
-        sign && byAuthor ? "As the PGN has it" : mark ? markWords(mark) : "";
+      glyph.title = mark ? markWords(mark) : capitalised(kind ?? "");
     }
+    const author = button.querySelector<HTMLElement>(".by-author");
+    if (author) author.hidden = author.textContent === sign;
     if (!score) return;
     const known = bestScore(node, this.state);
     // In variations, scores of lines would repeat the score of the line's first position.
@@ -149,7 +151,12 @@ export class MoveList {
       known && known.origin !== "rules" && (isMain || known.origin !== "line")
         ? known.text
         : "";
-    if (score.textContent !== text) score.textContent = text;
+    // "White wins" is too long for the column.
+    const short = text.replace(/^(\w)\w+ w/, "$1 w");
+    if (score.textContent !== short) {
+      score.textContent = short;
+      score.title = text;
+    }
     button.classList.toggle(
       "borrowed",
       known?.origin === "line" ||
@@ -264,6 +271,7 @@ export class MoveList {
   }
 
   #move(node: Node, main: boolean): HTMLButtonElement {
+    const author = authorGlyph(node);
     const glyph = make("span", "glyph");
     const score = make("span", "move-score");
     const button = make(
@@ -273,6 +281,15 @@ export class MoveList {
         "data-testid": main ? "move" : "variation-move",
       },
       make("span", "san", node.san),
+      ...(author
+        ? [
+            make(
+              "span",
+              { className: "glyph by-author", title: "In the file" },
+              author,
+            ),
+          ]
+        : []),
       glyph,
       score,
     );

@@ -44,18 +44,14 @@ interface Glyph {
   kind?: Kind;
   /** The mark of a good move. */
   mark?: GoodMark;
-  byAuthor: boolean;
 }
 
-/** Returns the glyph of a move; empty while deeper searches may change the judgment. */
+/** Returns the glyph of a move in the file, or "". */
+export const authorGlyph = ({ notes: { nags } }: Node): string =>
+  GLYPHS[nags.find((nag) => nag >= 1 && nag <= 6) ?? 0] ?? "";
+
+/** Returns the glyph of a move by the report; empty while deeper searches may change the judgment. */
 export function glyphOf(node: Node, state: State): Glyph {
-  const nag = node.notes.nags.find((nag) => nag >= 1 && nag <= 6);
-  if (nag !== undefined)
-    return {
-      text: GLYPHS[nag] ?? "",
-      kind: KINDS.find((kind) => SIGNS[kind] === GLYPHS[nag]),
-      byAuthor: true,
-    };
   const move = state.moveReport(node);
   const kind = (move?.settled && move.judgment) || undefined;
   const mark = kind ? undefined : (move?.mark ?? undefined);
@@ -63,7 +59,6 @@ export function glyphOf(node: Node, state: State): Glyph {
     text: kind ? SIGNS[kind] : mark ? MARKED[mark][0] : "",
     kind,
     mark,
-    byAuthor: false,
   };
 }
 
@@ -142,8 +137,9 @@ export function nextOf(
     const node = line[(here + by * i + line.length * 2) % line.length];
     if (!node?.parent || (color && node.parent.position.turn !== color))
       continue;
-    const glyph = glyphOf(node, state);
-    if (glyph.kind === kind || glyph.mark === kind) return node;
+    const { text, ...found } = glyphOf(node, state);
+    const isAuthors = !text && SIGNS[kind as Kind] === authorGlyph(node);
+    if (found.kind === kind || found.mark === kind || isAuthors) return node;
   }
   return undefined;
 }

@@ -6,7 +6,6 @@ import { ending, type Node, type Step, steps, uci } from "../game/game";
 import type { ScoreLike } from "../../../crate/js/shared/score.ts";
 
 export {
-  counting,
   isShallow,
   type KnownScore,
   type Origin,
@@ -24,17 +23,16 @@ interface KnownEvals {
   readonly status: { readonly error?: unknown };
 }
 
-/** Returns the best known score of a position. */
-export const bestScore = (
+/** Returns the best known score of a position, which the whole page shows. A result of endgame tables has words, unlike the result of a game. */
+export function bestScore(
   node: Node,
   evals: KnownEvals,
-): score.KnownScore | undefined => score.bestScore(evalsOf(node, evals));
-
-/** Returns the best known score of the position itself, without the lines of earlier positions. */
-export const ownScore = (
-  node: Node,
-  evals: KnownEvals,
-): score.KnownScore | undefined => score.ownScore(evalsOf(node, evals));
+): score.KnownScore | undefined {
+  const known = score.bestScore(evalsOf(node, evals));
+  if (known?.origin !== "endgames") return known;
+  const winner = known.chances > 0 ? "White" : "Black";
+  return { ...known, text: known.chances === 0 ? "Draw" : `${winner} wins` };
+}
 
 /** Returns the line of the best known score of a position. */
 export const knownLine = (node: Node, evals: KnownEvals): Step[] =>
