@@ -8,6 +8,7 @@ import { AFTER_E4, START } from "./support/chromium.mjs";
 import { ROOT, SHELFISH } from "./support/paths.mjs";
 import { at } from "./support/page.mjs";
 import * as shelf from "./support/shelf.mjs";
+import { useSites } from "./support/sites.mjs";
 import { scoreOf } from "./support/truth.mjs";
 import { equals, reads } from "./support/until.mjs";
 
@@ -109,7 +110,12 @@ test("buckets can be chosen, moves have ratings, games are links", async (t) => 
   assert.equal(await link.getAttribute("href"), "./#lichess=Ab3xYz09");
   assert.match(
     await references.innerText(),
-    /e4 0–1 \(2675\) games\.pgn, game 4/,
+    /e4 0–1 games\.pgn, game 4 \(2675\)/,
+  );
+  await reads(
+    page,
+    "book-facts",
+    /^\d games \(games\.pgn\), at .*rapid.*, rated below/,
   );
   const rapid = page.getByRole("button", { name: "Rapid" });
   await rapid.click();
@@ -124,6 +130,29 @@ test("buckets can be chosen, moves have ratings, games are links", async (t) => 
     "status",
     /^This position has no game of the selected groups in this book\.$/,
   );
+});
+
+test("Lichess names the players of its games, when a button asks it", async (t) => {
+  const details = join(ROOT, "tests/data/book-details/db");
+  cpSync(details, join(shelf.root, "details"), { recursive: true });
+  const { lichess } = await useSites("index.html", {
+    names: { Ab3xYz09: ["Anna", "Bert", Date.UTC(2024, 4)] },
+  });
+  const page = await shelf.page(t, {
+    path: "site/?book=../details/manifest.json",
+    before: () => localStorage.setItem("settings", '{"engine":false}'),
+    context: { viewport: { width: 1366, height: 768 } },
+  });
+  await reads(page, "facts", /^Depth/);
+  await tab(page).click();
+  await at(page, "references").getByText("Lichess Ab3xYz09").waitFor();
+  assert.deepEqual(lichess, []);
+  await at(page, "name-players").click();
+  const link = at(page, "references").getByRole("link", {
+    name: "Anna – Bert, 2024",
+  });
+  assert.equal(await link.getAttribute("href"), "#lichess=Ab3xYz09");
+  assert.deepEqual(lichess, ["/api/games/export/_ids?moves=false"]);
 });
 
 test("a game of the book opens on the board in the position", async (t) => {

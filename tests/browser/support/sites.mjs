@@ -15,6 +15,7 @@ import { root } from "./shelf.mjs";
  * @property {Record<string, { status?: string, pgn: string } | number>} [games]
  * @property {Record<string, Listed[] | number>} [players] by name in lower case
  * @property {Record<string, string>} [studies]
+ * @property {Record<string, [white: string, black: string, createdAt: number]>} [names] of games
  */
 
 /** Answers of Chess.com: months of a player with their games, such as "2026/04". @typedef {Record<string, Record<string, unknown[]>>} ChessCom */
@@ -55,9 +56,17 @@ export function listed(
 
 /** Answers as Lichess. @returns {Answer} */
 function lichess(
-  /** @type {Lichess} */ { games = {}, players = {}, studies = {} },
+  /** @type {Lichess} */ { games = {}, players = {}, studies = {}, names = {} },
   /** @type {URL} */ { pathname, searchParams },
 ) {
+  if (pathname === "/api/games/export/_ids") {
+    const all = Object.entries(names).map(([id, [white, black, createdAt]]) => {
+      const user = (/** @type {string} */ name) => ({ user: { name } });
+      const players = { white: user(white), black: user(black) };
+      return `${JSON.stringify({ id, createdAt, players })}\n`;
+    });
+    return [200, all.join("")];
+  }
   const [, name] = /^\/api\/games\/user\/([\w-]+)$/.exec(pathname) ?? [];
   if (name !== undefined) {
     const player = players[name.toLowerCase()] ?? 404;

@@ -1,6 +1,7 @@
 /** Results of games: counts, shares, bars, and the limits of a book. */
 import type { Results } from "shelfish";
 import { make } from "../shell/dom";
+import { plural } from "../text/words";
 
 /** Returns the number of games. */
 export const games = ({ white, draws, black }: Results): number =>
@@ -14,11 +15,27 @@ export function percent(part: number, whole: number): string {
   return `${share > 0 && share < 0.95 ? share.toFixed(1) : Math.round(share)} %`;
 }
 
-/** The limits in the manifest. */
+/** What the manifest says about the games. */
 export interface Limits {
+  games?: string;
+  source_names?: string;
   max_plies?: string;
   min_games?: string;
   whole_games?: string;
+}
+
+/** Says in a sentence which games a book has. */
+export function contentText(
+  { games, source_names, max_plies }: Limits,
+  extents: readonly string[],
+): string {
+  const sources = source_names
+    ? ` (${source_names.replaceAll("\n", ", ")})`
+    : "";
+  const part = max_plies
+    ? `: the first ${Number(max_plies) / 2} moves of each`
+    : "";
+  return `${[plural(Number(games ?? 0), "game") + sources, ...extents].join(", ")}${part}.`;
 }
 
 /** Says that a position is not in the book, and which positions the book has. */

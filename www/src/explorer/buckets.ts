@@ -86,6 +86,19 @@ export class BucketChoice {
       : on.map(({ name }) => name);
   }
 
+  /** Speeds, ratings and years of the games: "rated below 2200 to 2600 and more". */
+  get extents(): string[] {
+    return ["at", "rated", "from"].flatMap((word, at) => {
+      const names = this.names(at).filter((name) => !/^No /.test(name));
+      const [first, last] = [names[0], names.at(-1)];
+      if (first === last) return [];
+      const text = at === 0 ? names.join(", ") : `${first} to ${last}`;
+      return [
+        `${word} ${text.replace(/Since (\d+)/, "$1 and later")}`.toLowerCase(),
+      ];
+    });
+  }
+
   private names(at: number): string[] {
     return [...new Set(this.buckets.map((bucket) => parts(bucket)[at] ?? ""))];
   }

@@ -2,7 +2,7 @@
 import "./played.css";
 import type { Played } from "shelfish";
 import { BookClient, StatusLine } from "../book/client";
-import { absentText, games } from "../book/results";
+import { absentText, contentText, games } from "../book/results";
 import { bindPreviewEnd } from "../board/board";
 import type { Position } from "chessops/chess";
 import type { Node, Step } from "../game/game";
@@ -11,7 +11,6 @@ import { Latest, nextTask, whenVisible } from "../loading/loading";
 import { byId } from "../shell/dom";
 import { keepForOffline, bindKeys, digitKeys } from "../shell/page";
 import type { State } from "../state/state";
-import { plural, size } from "../text/words";
 import { BucketChoice } from "./buckets";
 import { drawReferences } from "./references";
 import { draw, fill } from "./table";
@@ -121,17 +120,15 @@ export class ExplorerPanel {
     return absentText(this.book.manifest?.info ?? {});
   }
 
-  /** Shows the size of the book and its filters. */
+  /** Says which games the book has, and shows its filters. */
   #describe(): void {
     const { manifest } = this.book;
     if (!manifest) return;
     this.#choice.draw();
-    const { positions, bytes, info } = manifest;
-    byId("book-facts").textContent = [
-      plural(Number(info.games ?? 0), "game"),
-      plural(positions, "position"),
-      size(bytes),
-    ].join(", ");
+    byId("book-facts").textContent = contentText(
+      manifest.info,
+      this.#choice.extents,
+    );
   }
 }
 

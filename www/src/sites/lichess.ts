@@ -1,5 +1,6 @@
 /** Fetches games and studies from Lichess, which needs no login (https://lichess.org/api). */
 import type { Game } from "../game/game";
+import { pairing } from "../game/identity";
 import { read } from "../game/read-pgn";
 import { lichessUrl } from "../shell/page";
 import { InputError } from "../text/words";
@@ -82,6 +83,30 @@ export function fetchStudy(path: string, signal: AbortSignal): Promise<string> {
     maximum: MAX.study,
     signal,
   });
+}
+
+/** Fetches the players and years of games by their ids: "Anna – Bert, 2024". Throws like `fetchGame`. */
+export async function fetchNames(
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<Map<string, string>> {
+  const names = new Map<string, string>();
+  for await (const { id, players, createdAt } of receiveLines({
+    url: new URL("api/games/export/_ids?moves=false", lichessUrl()),
+    site: SITE,
+    accept: "application/x-ndjson",
+    missing: "Lichess does not have these games.",
+    maximum: MAX.game,
+    signal,
+    body: ids.join(","),
+  })) {
+    const time = timeOf(createdAt, 1);
+    if (typeof id !== "string" || !isObject(players)) continue;
+    const [white, black] = [players.white, players.black].map(participant);
+    const date = time && new Date(time).toISOString();
+    names.set(id, pairing(white?.name, black?.name, date || undefined));
+  }
+  return names;
 }
 
 /** Yields the finished games of a player, the last game first. Throws like `fetchGame`. */

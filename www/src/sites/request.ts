@@ -21,6 +21,8 @@ export interface Request {
   /** Maximum size of the answer in bytes. */
   maximum: number;
   signal: AbortSignal;
+  /** Text that is sent. */
+  body?: string;
 }
 
 /** The site has no such game or player. */
@@ -37,6 +39,7 @@ async function* receive({
   missing,
   maximum,
   signal,
+  body,
 }: Request): AsyncGenerator<string> {
   signal.throwIfAborted();
   if (!navigator.onLine)
@@ -52,6 +55,7 @@ async function* receive({
   let isAnswered = false;
   try {
     const response = await fetch(url, {
+      ...(body === undefined ? {} : { method: "POST", body }),
       headers: { accept },
       signal: ours.signal,
       credentials: "omit",
