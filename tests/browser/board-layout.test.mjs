@@ -2,14 +2,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as shelf from "./support/shelf.mjs";
+import { at } from "./support/page.mjs";
 import { painted, recordShifts, shifts } from "./support/shifts.mjs";
 import { reads } from "./support/until.mjs";
 
-/** A small phone, a phone in landscape, a tablet and a desk. */
+/** Phones, tablets, a desk, and a desk of 1920 by 1080 at a zoom of 200 %. */
 const SIZES = [
+  { width: 320, height: 640, touch: true },
   { width: 360, height: 640, touch: true },
   { width: 740, height: 360, touch: true },
   { width: 768, height: 1024, touch: true },
+  { width: 1180, height: 820, touch: true },
+  { width: 960, height: 540, touch: false },
   { width: 1366, height: 768, touch: false },
 ];
 
@@ -107,6 +111,15 @@ for (const size of SIZES) {
       `the list is ${moves?.height} px high`,
     );
     await reads(page, "filling", /Complete/);
+    // The report is in view without scrolling.
+    const report = page.locator("[data-shows=report]");
+    await report.click();
+    const box = await at(page, "turning-points").boundingBox();
+    assert.ok(box && box.y > 0 && box.x >= 0, "the turning points are shown");
+    assert.ok(box.y < height && box.x + box.width <= width);
+    const tab = page.locator("[data-shows=moves]");
+    if (await tab.isVisible()) await tab.click();
+    await page.keyboard.press("Escape");
     await recordShifts(page);
     for (let step = 0; step < 24; step++) {
       if (size.touch && step % 2) await page.locator("#next").tap();

@@ -14,14 +14,13 @@ const PAGES = [
   "how.html",
   "bookmarklet.html",
 ];
-const NAMES = [
-  "Board",
-  "Play",
-  "Explorer",
-  "My openings",
+const NAMES = ["Board", "Play", "Explorer", "My openings"];
+const FURTHER = [
   "Precedent",
   "How it works",
   "Bookmarklet",
+  "Embed",
+  "Documentation",
 ];
 
 /** Landscape phones, and desks of 1366 by 768 and 1920 by 1080 at a zoom of 200 %. */
@@ -75,7 +74,15 @@ for (const [width, height] of /** @type {const} */ ([
         NAMES,
         `links of ${path || "the board"}`,
       );
-      assert.equal(await page.locator("#nav [aria-current]").count(), 1);
+      assert.deepEqual(
+        await page.locator("footer a").allInnerTexts(),
+        FURTHER,
+        `footer of ${path || "the board"}`,
+      );
+      assert.equal(
+        await page.locator(":is(#nav, footer) [aria-current]").count(),
+        1,
+      );
       const buttons = await page.locator("#nav button").count();
       assert.equal(
         (await inView(page, "#nav button")).length,

@@ -6,7 +6,7 @@ import type { Plugin } from "vite";
 
 /** Files that no page needs: pictures for other sites, source maps, files for old browsers, and the sample of the package. */
 const LEFT_OUT =
-  /(\.map|\/sample-text-.*|^card\.png|^sw\.js|^404\.html|^icon-\d+(-maskable)?\.png)$/;
+  /(\.map|\/sample-text-.*|^card\.png|^favicon\.ico|^sw\.js|^404\.html|^icon-\d+(-maskable)?\.png)$/;
 
 const sha256 = (bytes: string | Buffer) =>
   createHash("sha256").update(bytes).digest("base64");

@@ -7,21 +7,30 @@ const PAGES = [
   ["./play.html", "Play"],
   ["./explorer.html", "Explorer"],
   ["./openings.html", "My openings"],
+] as const;
+
+/** The pages that only the footer links. */
+const FURTHER = [
   ["./precedent.html", "Precedent"],
   ["./how.html", "How it works"],
   ["./bookmarklet.html", "Bookmarklet"],
+  ["./docs/web-developer.html", "Embed"],
+  ["./docs/", "Documentation"],
 ] as const;
 
 /** The file of the analysis board. Its header also has the games and the tools of the board. */
 const BOARD = "index.html";
 
-/** The links to all pages. */
-const links = (page: string) =>
-  PAGES.map(([href, name]) => {
-    const isCurrent = href === `./${page}` || (page === BOARD && href === "./");
-    const own = isCurrent ? ' aria-current="page"' : "";
-    return `<a href="${href}"${own}${page === BOARD && name === "Play" ? ' id="play" title="Play from here against the engine"' : ""}>${name}</a>`;
-  }).join("\n        ");
+/** The links to the pages of the menu or the footer. */
+const links = (pages: typeof PAGES | typeof FURTHER, page = "") =>
+  pages
+    .map(([href, name]) => {
+      const isCurrent =
+        href === `./${page}` || (page === BOARD && href === "./");
+      const own = isCurrent ? ' aria-current="page"' : "";
+      return `<a href="${href}"${own}${page === BOARD && name === "Play" ? ' id="play" title="Play from here against the engine"' : ""}>${name}</a>`;
+    })
+    .join("\n        ");
 
 /** The button that opens the links on small screens. */
 const MENU = `<button type="button" class="icon" id="menu" popovertarget="nav" data-testid="menu" aria-label="Menu">
@@ -32,26 +41,32 @@ const THEME = `<button type="button" id="theme" data-testid="theme" title="Light
           <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M12 4a8 8 0 1 0 0 16Z" class="solid" /><circle cx="12" cy="12" r="8" /></svg><span>Light or dark</span>
         </button>`;
 
+const HOME = `<a class="home" href="./" aria-label="Shelfish">
+        <svg class="mark" viewBox="0 0 24 24" aria-hidden="true">
+          <path d="M3 20.5h18M5 18V7.5h3.5V18M10.5 18V4H14v14M16.2 18.2 15 8.4l3.4-.5 1.3 10" />
+        </svg>
+        <span>Shelfish</span>
+      </a>`;
+
 /** The header: `before` precedes the button of the menu, `tools` are in the menu. */
 const header = (
   page: string,
   before: string,
   tools: string,
 ) => `<header class="masthead">
-      <a class="home" href="./" aria-label="Shelfish">
-        <svg class="mark" viewBox="0 0 24 24" aria-hidden="true">
-          <path d="M3 20.5h18M5 18V7.5h3.5V18M10.5 18V4H14v14M16.2 18.2 15 8.4l3.4-.5 1.3 10" />
-        </svg>
-        <span>Shelfish</span>
-      </a>
+      ${HOME}
       ${before}
       ${MENU}
       <nav id="nav" class="nav" popover aria-label="Site and tools">
-        ${links(page)}
+        ${links(PAGES, page)}
         ${tools}
         ${THEME}
       </nav>
     </header>`;
+
+const footer = (page?: string) => `<footer class="foot-links">
+      ${links(FURTHER, page)}
+    </footer>`;
 
 /** The board with the choice of a promotion, and the position in words. */
 const BOARD_ELEMENTS = `<div class="board" data-testid="board">
@@ -130,6 +145,7 @@ function whole(html: string, page: string): string {
   <body>
     ${header(page, before, tools)}
     ${main}
+    ${footer(page)}
     <noscript><p class="notice">This page works in your browser and needs JavaScript and WebAssembly.</p></noscript>
   </body>
 </html>`;
@@ -145,6 +161,9 @@ export const sharedHtml: Plugin = {
     handler: (html, { path }) =>
       /\/(404|embed)\.html$/.test(path)
         ? html
+            .replace("<!-- home -->", HOME)
+            .replace("<!-- links -->", links(PAGES))
+            .replace("<!-- footer -->", footer())
         : whole(html, basename(path))
             .replace("<!-- board -->", BOARD_ELEMENTS)
             .replace("<!-- played -->", PLAYED)

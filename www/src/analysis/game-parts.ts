@@ -33,9 +33,10 @@ export function createGameParts(
   isEntered: boolean,
 ): GameParts {
   const session = new Session(state, page);
+  // The list scrolls after the row of the judgment has taken its place.
+  new JudgmentRow(state, preview);
   new MoveList(state);
   new Graph(state);
-  new JudgmentRow(state, preview);
   const engineSearch = new EngineSearch(state, settings);
   const endgames = new EndgameLookups(state, tables, endgamePieces(tables));
   const reporter = new Reporter(

@@ -149,10 +149,7 @@ const openInput: Open = async (input, correct) =>
   (await loadGameParts()).session.open(input, correct);
 const open = bindOpen(openInput, notice);
 bindTheme();
-const selectPanel = bindPanelTabs(settings.panel, (id) => {
-  const panel = PANELS.find((each) => each === id);
-  if (panel) change({ panel });
-});
+const selectPanel = bindPanelTabs();
 const loadExplorer = loadOnce(async () => {
   const { bindExplorerTab } = await import("../explorer/panel");
   bindExplorerTab(state, client, {
@@ -267,10 +264,7 @@ bindKeys({
   ...judgmentKeys(),
   s: setUp,
   h: toggleEvaluations,
-  t: () => {
-    selectPanel("explorer");
-    byId("more").scrollIntoView({ block: "nearest" });
-  },
+  t: () => selectPanel("explorer"),
   f: flip,
   Enter: bindTyped(state, play),
   o: open,
@@ -316,11 +310,12 @@ else
     notice(message);
   });
 
-/** Binds the buttons, and shows the panel with the id `first`. `change` is called with the panel that the user selects. Returns the function that selects a panel. */
-function bindPanelTabs(
-  first: string,
-  change: (id: string) => void,
-): (id: string) => void {
+/** Binds the tabs. A wide page shows the moves next to the panel that was selected last, others begin with the moves. Returns the function that selects a tab. */
+function bindPanelTabs(): (id: string) => void {
+  // As in layout.css.
+  const wide = matchMedia(
+    "(min-width: 1340px) and (min-height: 501px) and (min-aspect-ratio: 3/2)",
+  );
   const buttons = [
     ...document.querySelectorAll<HTMLButtonElement>("#more [data-shows]"),
   ];
@@ -338,10 +333,13 @@ function bindPanelTabs(
   };
   const select = (id: string) => {
     show(id);
-    change(id);
+    const panel = PANELS.find((each) => each === id);
+    if (panel) change({ panel });
   };
   for (const button of buttons)
     button.addEventListener("click", () => select(button.dataset.shows ?? ""));
-  show(first);
+  const fit = () => show(wide.matches ? load().panel : "moves");
+  wide.addEventListener("change", fit);
+  fit();
   return select;
 }

@@ -46,6 +46,7 @@ interface Line {
 export class EvaluationPanel {
   readonly #panel = byId("evaluation");
   readonly #score = byId("score");
+  readonly #words = byId("words");
   readonly #facts = byId("facts");
   readonly #lines = byId("lines");
   readonly #rows = make("ol", { "aria-label": "Lines, best first" });
@@ -167,6 +168,8 @@ export class EvaluationPanel {
       best.score,
       `Depth ${depth}${shallow ? " · shallow" : ""} · ${nodesText(knodes)}`,
       shallow,
+      false,
+      standing(best),
     );
     this.#bar(winningChances(best));
     this.#announce(
@@ -187,7 +190,7 @@ export class EvaluationPanel {
       : [];
     if (found && first)
       this.#lines.append(
-        quiet(
+        detail(
           `Engine, depth ${found.depth}: ${scoreText(found.pvs[0])} ${first.san}`,
         ),
       );
@@ -220,7 +223,13 @@ export class EvaluationPanel {
         pgn: "From the PGN",
       };
       const from = `${origins[known.origin] ?? `From the ${known.origin}`}${depth}${known.origin !== "engine" && isShallow(known) ? " · shallow" : ""}`;
-      this.#say(scoreText(known), from, isShallow(known), true);
+      this.#say(
+        scoreText(known),
+        from,
+        isShallow(known),
+        true,
+        standing(known),
+      );
       const line = steps(node.position, known.line);
       const pvs =
         known.origin === "engine"
@@ -246,7 +255,7 @@ export class EvaluationPanel {
         (answer === null
           ? "The database does not have this position."
           : "The database is being asked…");
-      const remark = quiet(
+      const remark = (error ? quiet : detail)(
         error
           ? `${from}: ${scoreText(known)}. The database could not be asked.`
           : asked,
@@ -276,7 +285,13 @@ export class EvaluationPanel {
       known.chances === 0
         ? ""
         : `, capture or pawn move in ${plural(Math.abs(endgame.dtz), "half-move")}`;
-    this.#say("", `${result}${rule} by endgame tables${distance}`);
+    this.#say(
+      "",
+      `${result}${rule} by endgame tables${distance}`,
+      false,
+      false,
+      `${result}${rule}`,
+    );
     const lines = endgame.moves.map((move) => ({
       score: moveInWords(move),
       line: steps(node.position, [move.uci]),
@@ -287,7 +302,7 @@ export class EvaluationPanel {
 
   /** Says that the database does not have the position. */
   #absent(node: Node): void {
-    this.#say("", "Not in this database");
+    this.#say("", "Not in this database", false, false, "Not evaluated yet");
     this.#bar(undefined);
     const positions = this.actions.positions();
     const holds =
@@ -298,15 +313,15 @@ export class EvaluationPanel {
       node,
       [],
       [
+        detail(holds),
         quiet(
-          holds +
-            (node.parent
-              ? "Go back, or try another move."
-              : "Choose a famous game to see positions that it has."),
+          node.parent
+            ? "Go back, or try another move."
+            : "Choose a famous game to begin.",
         ),
       ],
     );
-    this.#announce(node, "not in this database");
+    this.#announce(node, "not evaluated yet");
   }
 
   /** Says that the database failed. */
@@ -375,8 +390,16 @@ export class EvaluationPanel {
     this.#scrolled = false;
   }
 
-  #say(score: string, facts: string, shallow = false, borrowed = false): void {
+  /** Shows a score with its details, and with `words` if details are not shown. */
+  #say(
+    score: string,
+    facts: string,
+    shallow = false,
+    borrowed = false,
+    words = facts,
+  ): void {
     this.#score.textContent = score;
+    this.#words.textContent = words;
     this.#facts.textContent = facts;
     this.#facts.title = facts;
     this.#panel.classList.toggle("shallow", shallow);
@@ -410,4 +433,15 @@ function moveInWords({ outcome, dtz, isCheckmate }: EndgameMove): string {
   return /^(maybe-)?loss$/.test(outcome) ? `Loss ${Math.abs(dtz)}` : "Draw";
 }
 
+/** Returns the state of a game in words. */
+function standing(score: KnownScore | Evaluation["pvs"][0]): string {
+  const chances = winningChances(score);
+  const side = chances > 0 ? "White" : "Black";
+  if (score.mate) return `${side} mates in ${Math.abs(score.mate)}`;
+  const by = Math.abs(chances);
+  if (by < 0.1) return "Equal";
+  return `${side} is ${by < 0.2 ? "a little better" : by < 0.5 ? "better" : "winning"}`;
+}
+
 const quiet = (text: string): HTMLElement => make("p", "quiet", text);
+const detail = (text: string): HTMLElement => make("p", "quiet detail", text);

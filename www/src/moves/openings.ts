@@ -42,7 +42,10 @@ function openingAt(node: Node): Opening | undefined {
 /** Shows the name if the names are loaded. */
 export function showOpening(state: State): void {
   const opening = openingName(path(state.node));
-  byId("opening").textContent = opening ? `${opening.eco} ${opening.name}` : "";
+  const unnamed = state.node.parent ? "" : "Start of the game";
+  byId("opening").textContent = opening
+    ? `${opening.eco} ${opening.name}`
+    : unnamed;
 }
 
 /** Binds the label. The names are loaded after the first evaluation. */

@@ -38,7 +38,7 @@ export function showSettings(
       box("set-evaluations", settings.evaluations, toggleEvaluations),
     ),
     field(
-      "Engine for positions that are not in the database",
+      "Engine",
       box("set-engine", settings.engine, (engine) => set({ engine })),
     ),
     ...(hasStockfish()
@@ -51,6 +51,10 @@ export function showSettings(
           ),
         ]
       : []),
+    field(
+      "Details: depth, sources, requests",
+      box("set-details", settings.details, (details) => change({ details })),
+    ),
   ]);
 }
 

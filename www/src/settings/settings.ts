@@ -19,6 +19,8 @@ export const PIECES = { cburnett: "Burnett", merida: "Merida" } as const;
 export interface Settings {
   /** Whether evaluations and arrows are shown. */
   evaluations: boolean;
+  /** Whether depth, origins, bytes and requests are shown. */
+  details: boolean;
   /** Whether the engine searches positions that the database does not have. */
   engine: boolean;
   /** Whether Stockfish judges games, if the site has it. */
@@ -43,6 +45,7 @@ export function load(): Settings {
     values.find((each) => each === value) ?? usual;
   return {
     evaluations: stored.evaluations !== false,
+    details: stored.details === true,
     engine: stored.engine !== false,
     stockfish: stored.stockfish !== false,
     nodes:
@@ -71,12 +74,13 @@ export function applyPieces(
   if (pieces === "merida") import("../style/merida.css").catch(() => {});
 }
 
-/** Shows or hides the evaluations, and shows the chosen pieces. */
-export function applyAppearance({ evaluations, pieces }: Settings): void {
-  applyPieces({ pieces });
-  document.documentElement.dataset.evaluations = evaluations
-    ? "shown"
-    : "hidden";
+/** Shows or hides the evaluations and the details, and shows the chosen pieces. */
+export function applyAppearance(settings: Settings): void {
+  applyPieces(settings);
+  const { dataset } = document.documentElement;
+  dataset.evaluations = settings.evaluations ? "shown" : "hidden";
+  if (settings.details) dataset.details = "";
+  else delete dataset.details;
 }
 
 /** Returns the URL of the database's manifest: from `?db=`, or the site's own database. */
