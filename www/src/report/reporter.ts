@@ -32,12 +32,12 @@ const SHOW_INTERVAL = 150;
 /** Of each pass: the usual share of the positions that it searches, and the nodes of a position as a fraction of the third pass. See `review.rs`. */
 const PASSES = [
   [0, 0],
-  [1, 1 / 40],
-  [1, 3 / 8],
-  [0.44, 1],
-  [0.18, 3],
+  [1, 1 / 30],
+  [1, 3 / 5],
+  [0.33, 1],
+  [0.12, 8 / 5],
   [0.3, 1 / 10],
-  [0.02, 2],
+  [0.03, 1],
 ] as const;
 /** Minimum share of the analysis that is searched before the time that is left is estimated. */
 const MIN_SHARE = 0.03;
