@@ -321,9 +321,9 @@ test("the graph is a slider for keys and clicks with a text for each position, a
     await page.locator("#graph .axis").innerText(),
     "White better\n0\nBlack better",
   );
-  await reads(page, "coverage", /Hatched: no score yet/);
+  await page.locator("#graph .gap", { hasText: "no score yet" }).waitFor();
   await page.mouse.click(box.x + box.width - 2, box.y + box.height / 2);
-  assert.equal(await text(), "6… h6, not known");
+  assert.equal(await text(), "6… h6, no score yet");
   assert.equal(await current(page), "h6");
 });
 

@@ -157,13 +157,6 @@ export class MoveList {
       score.textContent = short;
       score.title = text;
     }
-    button.classList.toggle(
-      "borrowed",
-      known?.origin === "line" ||
-        known?.origin === "pgn" ||
-        known?.origin === "engine" ||
-        known?.origin === "stockfish",
-    );
   }
 
   #draw(game: Game): void {

@@ -8,6 +8,8 @@ import type { Assessment, State } from "../state/state";
 
 const WIDTH = 1000;
 const HEIGHT = 100;
+/** What is said about hatched parts. */
+const NO_SCORE = "no score yet";
 
 /** The graph: a slider over the positions of the main line. */
 export class Graph {
@@ -166,7 +168,9 @@ export class Graph {
           next?.ply ?? last,
         ),
       ),
-      ...gaps.map((gap) => place(make("i", "gap"), ...gap)),
+      ...gaps.map((gap) =>
+        place(make("i", "gap", make("b", {}, NO_SCORE)), ...gap),
+      ),
       ...this.#line.flatMap((node, ply) => {
         const known = this.#known[ply];
         const { kind } = ply > 0 ? glyphOf(node, this.state) : {};
@@ -179,7 +183,7 @@ export class Graph {
     this.#root.classList.toggle("empty", last < 1);
     this.#root.setAttribute("aria-valuemax", String(last));
     this.#root.setAttribute("aria-disabled", String(last < 1));
-    this.#describe(gaps.length > 0);
+    this.#describe();
   }
 
   /** Returns the phases of the game with their first plies. */
@@ -198,8 +202,8 @@ export class Graph {
     ];
   }
 
-  /** Explains the picture, and says how many positions are known, by source. */
-  #describe(hasGaps: boolean): void {
+  /** Says how many positions are known, by source. */
+  #describe(): void {
     const { assessment } = this.state;
     const count = (origin: Origin) =>
       this.#known.filter((known) => known?.origin === origin).length;
@@ -215,14 +219,10 @@ export class Graph {
         : count(origin);
       if (found > 0) parts.push(`${found} ${words}`);
     }
-    this.#coverage.replaceChildren(
-      ...(this.#line.length > 1
-        ? [
-            make("span", "counts", parts.join(" · ")),
-            make("span", {}, hasGaps ? "Hatched: no score yet" : ""),
-          ]
-        : ["The evaluations of a game are drawn here."]),
-    );
+    this.#coverage.textContent =
+      this.#line.length > 1
+        ? parts.join(" · ")
+        : "The evaluations of a game are drawn here.";
   }
 
   #mark(): void {
@@ -267,7 +267,7 @@ export class Graph {
       : "Start";
     const { kind, mark } = node.parent ? glyphOf(node, this.state) : {};
     const [word] = mark ? markWords(mark).split(":") : [kind];
-    return `${move}, ${known?.text ?? "not known"}${word ? `, ${word.toLowerCase()}` : ""}`;
+    return `${move}, ${known?.text ?? NO_SCORE}${word ? `, ${word.toLowerCase()}` : ""}`;
   }
 
   #x(ply: number): number {
