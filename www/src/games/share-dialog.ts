@@ -1,8 +1,8 @@
 /** The dialog that copies or downloads the link, the position or the game. */
 import { players } from "../game/identity";
 import { deflate } from "../text/deflate";
-import { copy, make, makeButton } from "../shell/dom";
-import { showDialog } from "../shell/dialog";
+import { make, makeButton } from "../shell/dom";
+import { copied, showDialog } from "../shell/dialog";
 import { packReport } from "../link/report-link";
 import { download, fileName, toPgn } from "../game/write-pgn";
 import type { State } from "../state/state";
@@ -53,10 +53,6 @@ export async function showShare(
     };
     return makeButton(id, show, label);
   };
-  const copied = async (what: string, text: string) =>
-    (await copy(text))
-      ? `${what} copied.`
-      : `This browser does not allow copying. ${what}: ${text}`;
   const buttons = [
     action("copy-link", "Copy the link", () => copied("Link", link())),
     action("copy-embed", "Copy the HTML to embed", async () =>

@@ -2,8 +2,8 @@
 import { moveNumber, type Node, variationOf } from "../game/game";
 import { pgnTo } from "../game/write-pgn";
 import { notice } from "../games/notice";
-import { closeDone, showDialog } from "../shell/dialog";
-import { copy, makeButton } from "../shell/dom";
+import { closeDone, copied, showDialog } from "../shell/dialog";
+import { makeButton } from "../shell/dom";
 import { focusMove } from "../shell/page";
 import type { State } from "../state/state";
 
@@ -19,12 +19,8 @@ export function showMoveMenu(
   if (!node.parent || document.querySelector("dialog:modal")) return;
   const action = (id: string, label: string, does: () => unknown) =>
     makeButton(`${ID}-${id}`, () => (closeDone(dialog), does()), label);
-  const copied = async (what: string, text: string) =>
-    notice(
-      (await copy(text))
-        ? `${what} copied.`
-        : `This browser does not allow copying. ${what}: ${text}`,
-    );
+  const copying = async (what: string, text: string) =>
+    notice(await copied(what, text));
   const first = variationOf(node);
   const isNested = first?.parent && variationOf(first.parent);
   const dialog = showDialog(
@@ -47,9 +43,9 @@ export function showMoveMenu(
         : []),
       action("remove", "Delete from here", () => state.remove(node)),
       action("pgn", "Copy the PGN up to here", () =>
-        copied("PGN", pgnTo(state.game, node)),
+        copying("PGN", pgnTo(state.game, node)),
       ),
-      action("fen", "Copy the FEN", () => copied("FEN", node.fen)),
+      action("fen", "Copy the FEN", () => copying("FEN", node.fen)),
     ],
   );
   dialog.id = ID;

@@ -60,6 +60,7 @@ export function showSettings(
 
 const KEYS: readonly (readonly [keys: string, does: string])[] = [
   ["← →", "previous move, next move"],
+  ["wheel swipe", "over the board: next and previous move"],
   ["Home End", "first and last position"],
   [
     "↑ ↓",

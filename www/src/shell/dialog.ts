@@ -1,6 +1,6 @@
 /** Dialogs: their focus, and dialogs that are created when they open and removed when they close. */
 import "../style/dialogs.css";
-import { make, makeButton } from "./dom";
+import { copy, make, makeButton } from "./dom";
 
 /** The return value of a dialog that has changed the page. */
 const DONE = "done";
@@ -77,6 +77,12 @@ function closeOnBackdrop(dialog: HTMLDialogElement): void {
       dialog.close(),
   );
 }
+
+/** Copies a text, and says so, or shows the text if the browser does not allow it. */
+export const copied = async (what: string, text: string): Promise<string> =>
+  (await copy(text))
+    ? `${what} copied.`
+    : `This browser does not allow copying. ${what}: ${text}`;
 
 /** Shows a dialog with a title, content and a Close button, which is removed when it closes. */
 export function showDialog(
