@@ -264,6 +264,13 @@ test("a link and an iframe have the report, which their reader sees without an e
   await reader.getByRole("button", { name: "Judge anew" }).click();
   await reads(reader, "report-share", /^Based on/);
   assert.deepEqual(await figures(reader), expected[0]);
+  await at(reader, "analysis-depth").blur();
+  await reader.keyboard.press("g");
+  await says(
+    reader,
+    "stored-game",
+    /accuracy \d.* – \d.* · blunders \d – \d · worst 2/,
+  );
 
   writeFileSync(
     join(shelf.root, "host.html"),
@@ -416,4 +423,36 @@ test("the list of games is searched, walked through and cleared by keyboard, and
   await says(page, "games-count", /No games yet/);
   await at(page, "games-close").click();
   assert.deepEqual(await opened(page), []);
+});
+
+test("a large file is a table, which is searched while it is read, and a row opens its game", async (t) => {
+  const page = await shelf.page(t, { ...SITE, before: withoutEngine });
+  const games = Array.from(
+    { length: 9_000 },
+    (_, n) =>
+      `[Event "Open ${n}"]\n[White "Réti ${n}"]\n[Black "Bert"]\n[Result "${n % 3 ? "1-0" : "1/2-1/2"}"]\n\n1. e4 { a game of a large file } e5 ${n % 3 ? "1-0" : "1/2-1/2"}`,
+  );
+  games[7_000] = PGN.trim();
+  await at(page, "open").click();
+  await at(page, "open-file").setInputFiles({
+    name: "large.pgn",
+    mimeType: "application/x-chess-pgn",
+    // An old file, in Windows-1252.
+    buffer: Buffer.from(games.join("\r\n\r\n"), "latin1"),
+  });
+  await at(page, "stored-game").first().filter({ hasText: "Réti 0" }).waitFor();
+  await moves(page, ["e4", "e5"]);
+  await at(page, "games-search").fill("anna");
+  await says(page, "games-count", /^1 of 9,000 games$/);
+  await at(page, "games-search").fill("");
+  await at(page, "games-filter").selectOption({ label: "Draws" });
+  await says(page, "games-count", /^3,000 of 9,000 games$/);
+  assert.equal((await opened(page)).length, 1);
+  await at(page, "games-filter").selectOption({ label: "White won" });
+  await at(page, "games-search").fill("anna");
+  await at(page, "stored-game").click();
+  await moves(page);
+  await equals(async () => (await opened(page)).length, 2);
+  await page.keyboard.press("g");
+  await says(page, "games-count", /^9,000 games$/);
 });

@@ -64,10 +64,10 @@ class GamesDialog {
   ) {
     this.#dialog = createDialog(
       "games",
-      "Games that you opened",
+      "Games",
       [...this.#list.elements(), this.#remark],
       [this.#clear],
-      "games",
+      "games table",
     );
     this.#clear.addEventListener("click", () => void this.#removeAll());
     this.#clear.addEventListener("blur", () => this.#ask(false));
@@ -131,17 +131,13 @@ class GamesDialog {
               : name,
           ),
           ...(result
-            ? [
-                make(
-                  "span",
-                  "stored-result",
-                  ` ${result.replace("1/2-1/2", "½-½")}`,
-                ),
-              ]
+            ? [make("span", "stored-result", result.replace("1/2-1/2", "½-½"))]
             : []),
         ),
         make("span", "stored-about", about),
-        ...(summary ? [make("span", "stored-about", summary)] : []),
+        ...(summary
+          ? [make("span", "stored-about stored-report", summary)]
+          : []),
       ],
       after: [remove],
     };

@@ -94,8 +94,8 @@ export async function showShare(
       : "The link shows the game, with its report once that is complete.",
   );
   showDialog("share", "Share", [
-    make("div", "choices", ...buttons),
     what,
+    make("div", "choices", ...buttons),
     output,
   ]);
 }

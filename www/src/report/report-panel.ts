@@ -124,7 +124,9 @@ export class ReportPanel {
     const { white, black, settled } = assessment?.report ?? {};
     const words = !progress
       ? settled
-        ? "Complete"
+        ? assessment?.isLinked
+          ? "From the link"
+          : "Complete"
         : ""
       : !isRunning
         ? white && black && !settled
