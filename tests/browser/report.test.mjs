@@ -192,3 +192,18 @@ test("glyphs of the file differ from those of the report", async (t) => {
   assert.equal(await glyphs.first().getAttribute("title"), "In the file");
   assert.equal(await page.locator("#graph .bad").count(), 0);
 });
+
+test("the first page shows the report of a game, and opens it", async (t) => {
+  const page = await shelf.page(t, { path: "site/", before: withoutEngine });
+  const read = (/** @type {string} */ root) =>
+    page
+      .locator(`${root} :is(.accuracy p, .turning li)`)
+      .evaluateAll((all) =>
+        all.map(({ textContent }) => textContent?.replace(/\s+/g, " ").trim()),
+      );
+  const shown = await read("#example");
+  assert.equal(shown.length, 5);
+  await page.locator("[data-shows=report]").click();
+  await at(page, "open-example").click();
+  await equals(() => read("#summary"), shown);
+});

@@ -16,7 +16,8 @@
     response.catch(() => {});
     globalThis.early[href] = response;
   }
-  if (location.hash.length > 1)
+  if (location.hash.length > 1) {
+    document.documentElement.dataset.game = "";
     for (const href of LINKED) {
       const kind = href.endsWith(".css")
         ? { rel: "preload", as: "style", crossOrigin: "" }
@@ -28,4 +29,5 @@
         }),
       );
     }
+  }
 }

@@ -27,6 +27,8 @@ type Row = (
 
 export class ReportPanel {
   readonly #root = byId("report");
+  /** A finished report, shown without a game. */
+  readonly #example = byId("example");
   readonly #title = make("h2", {}, "Report");
   /** The controls of the analysis. They stay, so that a press is not lost during an update. */
   readonly #words = make("span", "pass");
@@ -150,10 +152,11 @@ export class ReportPanel {
     this.#isDashed = !report && progress !== undefined;
     if (!report && !this.#isDashed) {
       const words =
-        line.length > 1
-          ? "The report appears as soon as enough positions of the game are known."
-          : "Open a game to see the accuracy, mistakes and blunders of both players.";
-      redraw(this.#body, make("p", "quiet", words));
+        "The report appears as soon as enough positions of the game are known.";
+      redraw(
+        this.#body,
+        line.length > 1 ? make("p", "quiet", words) : this.#example,
+      );
       return;
     }
     const { headers } = this.state.game;
