@@ -28,10 +28,15 @@ async function skipTo(/** @type {Page} */ page, /** @type {RegExp} */ move) {
 
 test("each settled mistake is a question: a hint, the move of the game, the answer with the refutation, and the best move", async (t) => {
   const page = await shelf.page(t, FAMOUS);
+  // Mistakes are asked first. White has an inaccuracy only.
   await at(page, "learn-start").click();
+  await reads(page, "learn", /^Question 1 of 2/);
+  await words(page, /was a (mistake|blunder)\. Find a better move for Black/);
+  for (let asked = 0; asked < 2; asked++) await at(page, "learn-next").click();
+  await at(page, "learn-inaccuracies-white").click();
   await reads(page, "learn", /^Question 1 of 1/);
   const question =
-    /^\d+\. (\S+) was an? (inaccuracy|mistake|blunder)\. Find a better move for White\.$/;
+    /^\d+\. (\S+) was an (inaccuracy)\. Find a better move for White\.$/;
   await words(page, question);
   const [, played = ""] =
     question.exec((await at(page, "learn-words").textContent()) ?? "") ?? [];
@@ -60,7 +65,7 @@ test("each settled mistake is a question: a hint, the move of the game, the answ
   assert.ok(await at(page, "score").isVisible());
   await at(page, "learn-next").click();
   await words(page, /^You found 0 of 1 better move\.$/);
-  await at(page, "learn-again").click();
+  await at(page, "learn-inaccuracies-white").click();
   await answer(page, String(best));
   await words(page, / is right\. The line: /);
   await at(page, "learn-next").click();
@@ -70,7 +75,7 @@ test("each settled mistake is a question: a hint, the move of the game, the answ
     moves,
     "answers do not become variations of the game",
   );
-  await at(page, "learn-other").click();
+  await at(page, "learn-mistakes-black").click();
   await page.locator(".cg-wrap.orientation-black").waitFor();
   await reads(page, "learn", /^Question 1 of [2-9]/);
   // A step leaves the question, and a button returns to it.
@@ -119,6 +124,21 @@ test("the engine checks moves that the database does not have: a move that keeps
   );
   await answer(page, "g6");
   await words(page, /^g6.*is right|is good too/);
+});
+
+test("a slower win is right, by the engine and the measure of the report", async (t) => {
+  const missed =
+    '[SetUp "1"]\n[FEN "2b3k1/5ppp/8/8/8/8/5PPP/3Q2K1 w - - 0 1"]\n\n1. Qg4 Bxg4 *';
+  const page = await shelf.page(t, {
+    path: `site/#pgn=${encodeURIComponent(missed)}`,
+    before: () => localStorage.setItem("settings", '{"nodes":20000}'),
+  });
+  await at(page, "learn-start").click();
+  await words(page, /^1\. Qg4 was a blunder/);
+  await answer(page, "Qd7");
+  await words(page, /^Qd7 gives away too much \(-/);
+  await answer(page, "Qd6");
+  await words(page, /^Qd6 is right: it wins too \(.+, the fastest #1\)/);
 });
 
 for (const [width, height, colorScheme] of /** @type {const} */ ([

@@ -30,21 +30,26 @@ function assessed(reports: Record<number, Partial<Move>>): {
   };
 }
 
-const words = (moves: Map<Node, Move>, side: "white" | "black") =>
-  questionsOf({ moves }, side).map(
+const words = (
+  moves: Map<Node, Move>,
+  side: "white" | "black",
+  areMinor = false,
+) =>
+  questionsOf({ moves }, side, areMinor).map(
     ({ mistake, before, fault, best }) =>
       `${before.ply} ${mistake.san} ${fault} ${best.san}`,
   );
 
 describe("questions", () => {
-  it("are the settled bad moves of a side", () => {
+  it("are the settled mistakes and blunders of a side, or its inaccuracies", () => {
     const { moves } = assessed({
-      1: {},
+      1: { judgment: "inaccuracy", best: { uci: "d2d4", san: "d4" } },
       2: {},
       3: { judgment: "mistake", best: { uci: "g1f3", san: "Nf3" } },
       4: { judgment: "blunder", best: { uci: "g8f6", san: "Nf6" } },
     });
     expect(words(moves, "white")).toEqual(["2 Ke2 a mistake Nf3"]);
+    expect(words(moves, "white", true)).toEqual(["0 e4 an inaccuracy d4"]);
     expect(words(moves, "black")).toEqual(["3 Ke7 a blunder Nf6"]);
   });
 

@@ -131,7 +131,7 @@ const loadPanels = loadOnce(async () => {
     circle: (squares: readonly Key[]) => board.circle(squares),
     preview,
   };
-  learn = learnFrom(state, client, ofPage);
+  learn = learnFrom(state, client, () => reporter.judge, ofPage);
 });
 state.on(({ known, status, tree }) => {
   if (tree && state.game.root.children.length > 0)

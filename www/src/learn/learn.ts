@@ -5,7 +5,7 @@ import type { DatabaseClient } from "../database/client";
 import { byId, makeButton } from "../shell/dom";
 import type { State } from "../state/state";
 import { capitalised } from "../text/words";
-import { questionsOf } from "./answer";
+import { type Judge, questionsOf } from "./answer";
 import { type Action, type QuestionBoard, Questions } from "./questions";
 
 interface LearnBoard extends QuestionBoard {
@@ -16,38 +16,44 @@ interface LearnBoard extends QuestionBoard {
 
 export function learnFrom(
   state: State,
-  client: Pick<DatabaseClient, "lookup">,
+  client: Pick<DatabaseClient, "lookupMany">,
+  judge: () => Judge,
   board: LearnBoard,
 ): Questions {
-  let asked: Color = "white";
-  const of = (side: Color) =>
-    state.assessment ? questionsOf(state.assessment, side) : [];
-  /** Returns the sides that have questions, the side at the bottom first. */
-  const sides = () =>
-    [board.side, opposite(board.side)].filter((side) => of(side).length > 0);
-  const begin = (side = board.side) => {
-    asked = side;
+  const of = (side: Color, areMinor = false) =>
+    state.assessment ? questionsOf(state.assessment, side, areMinor) : [];
+  const begin = (side: Color, areMinor: boolean) => {
     board.turn(side);
-    questions.begin(of(side));
+    questions.begin(of(side, areMinor));
   };
+  /** Returns what can be asked: mistakes first, of the side at the bottom first. */
+  const offers = () =>
+    [false, true].flatMap((areMinor) =>
+      [board.side, opposite(board.side)].flatMap((side) =>
+        of(side, areMinor).length > 0 ? [[side, areMinor] as const] : [],
+      ),
+    );
   const questions = new Questions(state, client, board, {
     label: "Learn from your mistakes",
     below: byId("notice"),
-    further: () => {
-      const other = opposite(asked);
-      const others: Action[] = sides().includes(other)
-        ? [["other", `Mistakes of ${capitalised(other)}`, () => begin(other)]]
-        : [];
-      return [["again", "Again", () => begin(asked)], ...others];
-    },
+    judge,
+    further: () =>
+      offers().map(([side, areMinor]): Action => {
+        const words = areMinor ? "Inaccuracies" : "Mistakes";
+        return [
+          `${words.toLowerCase()}-${side}`,
+          `${words} of ${capitalised(side)}`,
+          () => begin(side, areMinor),
+        ];
+      }),
   });
   const start = makeButton(
     { className: "primary", hidden: true, "data-testid": "learn-start" },
-    () => begin(sides()[0]),
+    () => begin(...(offers()[0] ?? ([board.side, false] as const))),
     "Learn from mistakes",
   );
   byId("summary").after(start);
-  const offerStart = () => (start.hidden = sides().length === 0);
+  const offerStart = () => (start.hidden = offers().length === 0);
   state.on(({ game, tree, report }) => {
     const line = tree ? state.game.mainline() : [];
     if (tree && !questions.asked.every(({ mistake }) => line.includes(mistake)))

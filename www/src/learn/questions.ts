@@ -10,7 +10,7 @@ import { bestLine, knownLine } from "../score/known-score";
 import { make, makeButton } from "../shell/dom";
 import type { State } from "../state/state";
 import { capitalised, plural } from "../text/words";
-import { Answers, type Question, type Verdict } from "./answer";
+import { Answers, type Judge, type Question, type Verdict } from "./answer";
 
 /** The board of the page. */
 export interface QuestionBoard {
@@ -31,6 +31,8 @@ interface Purpose {
   below: HTMLElement;
   /** Notes the first answer to a question; a shown answer counts as a wrong one. Returns words that end the right answer. */
   record?(question: Question, isRight: boolean): string;
+  /** Returns the engine of the report. */
+  judge?: () => Judge;
   /** Returns the buttons after the last question. */
   further?(): Action[];
 }
@@ -58,11 +60,11 @@ export class Questions {
 
   constructor(
     private readonly state: State,
-    client: Pick<DatabaseClient, "lookup">,
+    client: Pick<DatabaseClient, "lookupMany">,
     private readonly board: QuestionBoard,
     private readonly purpose: Purpose,
   ) {
-    this.#answers = new Answers(state, client);
+    this.#answers = new Answers(state, client, purpose.judge);
     this.#root = make(
       "section",
       {
@@ -227,12 +229,15 @@ export class Questions {
   }
 
   /** Praises a good answer and returns the best line. */
-  #praise(question: Question, step: Step, { score }: Verdict): Words {
+  #praise(question: Question, step: Step, verdict: Verdict): Words {
+    const { score, better } = verdict;
     const isBest = step.san === question.best.san || score === undefined;
     return [
       isBest
         ? `${step.san} is right. The line: `
-        : `${step.san} is good too (${score}). The best line: `,
+        : better
+          ? `${step.san} is right: it wins too (${score}, the fastest ${better}). The best line: `
+          : `${step.san} is good too (${score}). The best line: `,
       this.#best(question),
       ...this.#reason(question),
     ];

@@ -111,6 +111,15 @@ export class Reporter {
     return { by: this.#hasStockfish ? STOCKFISH : OWN, nodes };
   }
 
+  /** Returns the engine that judges a move as the report does, and its nodes. */
+  get judge() {
+    const { by, nodes } = this.#goal;
+    return {
+      engine: by ? () => this.#engine(by === STOCKFISH) : null,
+      nodes: this.state.assessment?.nodes || nodes || 1,
+    };
+  }
+
   /** Changes the settings. The present report stays until a better report is complete. */
   set(settings: Partial<ReporterSettings>): void {
     this.settings = { ...this.settings, ...settings };
