@@ -14,6 +14,15 @@ const FAMOUS = {
   before: withoutEngine,
 };
 
+/** Begins the questions from the report, which may be a tab. */
+async function start(/** @type {Page} */ page, hasTouch = false) {
+  for (const button of [
+    page.locator("[data-shows=report]"),
+    at(page, "learn-start"),
+  ])
+    await (hasTouch ? button.tap() : button.click());
+}
+
 /** Waits until the question or its answer matches. */
 const words = (/** @type {Page} */ page, /** @type {RegExp} */ pattern) =>
   reads(page, "learn-words", pattern);
@@ -21,7 +30,7 @@ const words = (/** @type {Page} */ page, /** @type {RegExp} */ pattern) =>
 /** Starts the questions of Black, and skips to the question about a move. */
 async function skipTo(/** @type {Page} */ page, /** @type {RegExp} */ move) {
   await page.keyboard.press("f");
-  await at(page, "learn-start").click();
+  await start(page);
   while (!move.test((await at(page, "learn-words").textContent()) ?? ""))
     await at(page, "learn-next").click();
 }
@@ -29,7 +38,7 @@ async function skipTo(/** @type {Page} */ page, /** @type {RegExp} */ move) {
 test("each settled mistake is a question: a hint, the move of the game, the answer with the refutation, and the best move", async (t) => {
   const page = await shelf.page(t, FAMOUS);
   // Mistakes are asked first. White has an inaccuracy only.
-  await at(page, "learn-start").click();
+  await start(page);
   await reads(page, "learn", /^Question 1 of 2/);
   await words(page, /was a (mistake|blunder)\. Find a better move for Black/);
   for (let asked = 0; asked < 2; asked++) await at(page, "learn-next").click();
@@ -133,7 +142,7 @@ test("a slower win is right, by the engine and the measure of the report", async
     path: `site/#pgn=${encodeURIComponent(missed)}`,
     before: () => localStorage.setItem("settings", '{"nodes":20000}'),
   });
-  await at(page, "learn-start").click();
+  await start(page);
   await words(page, /^1\. Qg4 was a blunder/);
   await answer(page, "Qd7");
   await words(page, /^Qd7 gives away too much \(-/);
@@ -152,8 +161,7 @@ for (const [width, height, colorScheme] of /** @type {const} */ ([
       ...FAMOUS,
       context: { viewport: { width, height }, hasTouch, colorScheme },
     });
-    const start = at(page, "learn-start");
-    await (hasTouch ? start.tap() : start.click());
+    await start(page, hasTouch);
     await words(page, /Find a better move/);
     await page.evaluate(() => scrollTo(0, 0));
     const outside = await page.$$eval(

@@ -24,6 +24,9 @@ export function learnFrom(
     state.assessment ? questionsOf(state.assessment, side, areMinor) : [];
   const begin = (side: Color, areMinor: boolean) => {
     board.turn(side);
+    // On small screens, the questions are in the tab of the moves.
+    const tab = document.querySelector<HTMLElement>("[data-shows=moves]");
+    if (tab?.offsetParent) tab.click();
     questions.begin(of(side, areMinor));
   };
   /** Returns what can be asked: mistakes first, of the side at the bottom first. */
