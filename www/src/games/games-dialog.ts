@@ -106,7 +106,7 @@ class GamesDialog {
     const { event, date, opening, plies, result, summary } = entry;
     const when = date.replaceAll(".??", "").replaceAll(".", "-");
     const length = plies > 0 ? plural(Math.ceil(plies / 2), "move") : "";
-    const about = [event, when, opening, length].filter(Boolean).join(" · ");
+    const about = [when, event, opening, length].filter(Boolean).join(" · ");
     const name = nameOf(entry);
     const remove = makeButton(
       {

@@ -16,10 +16,11 @@ export async function showShare(
 ): Promise<void> {
   const { game, node, assessment } = state;
   // Safari copies only texts that are there when the button is pressed.
-  const report =
+  const packed =
     assessment?.report.settled === true
-      ? `report=${await packReport(assessment, game.mainline())}`
+      ? await packReport(assessment, game.mainline())
       : "";
+  const report = packed && `report=${packed}`;
   const link = () => [address(), report].filter(Boolean).join("&");
   const embedded = async () => {
     const pgn = `pgnz=${await deflate(await annotated(toPgn(game)))}`;

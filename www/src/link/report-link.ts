@@ -35,8 +35,8 @@ const MAX = { line: 6, text: 160, report: 8_000 };
 const gameName = (line: readonly Node[]): string =>
   hash(movesOf(line).join(" ")).toString(36);
 
-/** Compresses a settled report of a main line. */
-export function packReport(
+/** Compresses a settled report of a main line; empty if it would be too long. */
+export async function packReport(
   { report, evaluations, by, nodes }: Judged,
   line: readonly Node[],
 ): Promise<string> {
@@ -64,11 +64,12 @@ export function packReport(
       ...(why ? [why.begins, why.line.join(" "), why.text] : []),
     ];
   });
-  return deflate(
+  const packed = await deflate(
     [[gameName(line), nodes, by], ...sides, ...positions]
       .map((fields) => fields.join("\t").trimEnd())
       .join("\n"),
   );
+  return packed.length > MAX.report ? "" : packed;
 }
 
 /** Reads the report of a link for a main line. Throws if it is damaged, or belongs to other moves. */
