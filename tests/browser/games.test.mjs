@@ -237,10 +237,10 @@ test("a link and an iframe have the report, which their reader sees without an e
   const path = `${SITE.path}#pgn=${encodeURIComponent(text)}`;
   const page = await shelf.page(t, { path, before: quick, ...CLIPBOARD });
   const figures = (/** @type {Page} */ page) =>
-    page.locator("#report td").allInnerTexts();
+    page.locator("#report td").allTextContents();
   const list = (/** @type {Page} */ page) =>
-    page.locator("[data-testid=move]").allInnerTexts();
-  await says(page, "filling", /Complete/);
+    page.locator("[data-testid=move]").allTextContents();
+  await reads(page, "filling", /Complete/);
   const expected = [await figures(page), await list(page)];
   assert.match(String(expected[1]), /Ke7\s*\?\?/);
   await at(page, "share").click();
@@ -261,6 +261,7 @@ test("a link and an iframe have the report, which their reader sees without an e
   assert.equal(workers.length, 0);
   await reader.reload();
   await reads(reader, "report-share", /^Report from the link\./);
+  await reader.locator("[data-shows=report]").click();
   await reader.getByRole("button", { name: "Judge anew" }).click();
   await reads(reader, "report-share", /^Based on/);
   assert.deepEqual(await figures(reader), expected[0]);

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { at, open, says } from "./support/page.mjs";
 import * as shelf from "./support/shelf.mjs";
 import { listed, useSites } from "./support/sites.mjs";
-import { equals, until } from "./support/until.mjs";
+import { equals, reads, until } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -131,7 +131,7 @@ test("a user name of Lichess lists the last games, and a click opens a game from
   await titled(page, "Opponent145 – Anna");
   assert.ok(await page.locator("#board.orientation-black").count());
   await page.waitForURL(/#lichess=Anna0145/);
-  await says(page, "filling", /Complete/);
+  await reads(page, "filling", /Complete/);
 });
 
 test("older games follow on request, and the next visit fetches only newer games", async (t) => {
