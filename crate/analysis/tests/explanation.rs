@@ -120,6 +120,9 @@ fn check(before: &Chess, played: Move, known: [&KnownEval; 2], found: &Explanati
         let is_complete = positions.len() == 2 * moves as usize;
         return assert!(is_complete == end.is_checkmate());
     }
+    if found.kind.ends_with("Threat") {
+        return check_threat(&positions, found);
+    }
     if let Some(square) = &found.square {
         let piece = start.board().piece_at(square.parse().unwrap()).unwrap();
         assert_eq!(
@@ -141,6 +144,40 @@ fn check(before: &Chess, played: Move, known: [&KnownEval; 2], found: &Explanati
         let is_kept = position.turn() == winner || n == 0 || won(position) > 0;
         assert!(is_kept, "the line keeps {} after {n} moves", won(position));
     }
+}
+
+/// Panics if a move does not threaten what an explanation says: its side would mate in 1, or take the piece without a loss of
+/// more material at once.
+fn check_threat(positions: &[Chess], found: &Explanation) {
+    let [start, after] = positions else {
+        panic!("a threat is one move: {found:?}")
+    };
+    let next = after.clone().swap_turn().expect("a threat is no check");
+    let side = start.turn();
+    assert_eq!(count(start, side), count(after, side));
+    let is_carried_out = next.legal_moves().iter().any(|m| {
+        let end = &play(&next, [&m.to_uci(shakmaty::CastlingMode::Standard)])[1];
+        let Some(square) = &found.square else {
+            return end.is_checkmate();
+        };
+        let role = m.capture().map(|role| format!("{role:?}").to_lowercase());
+        let worst = end.legal_moves().into_iter().map(|answer| {
+            let is_retaken = answer.to() == m.to();
+            if is_retaken {
+                count(end, side)
+                    - count(
+                        &play(end, [&answer.to_uci(shakmaty::CastlingMode::Standard)])[1],
+                        side,
+                    )
+            } else {
+                0
+            }
+        });
+        m.to().to_string() == *square
+            && role.as_deref() == found.role
+            && count(end, side) - worst.max().unwrap_or(0) >= count(after, side)
+    });
+    assert!(is_carried_out, "no threat: {found:?}");
 }
 
 /// Explains the bad moves of games, and checks each claim. Returns the number of bad moves and of explanations.

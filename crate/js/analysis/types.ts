@@ -68,8 +68,8 @@ export type Mark = "only" | "great";
 
 /**
  * An explanation of a bad move: a claim that lines, exchange values or the rules prove. `loses` and `misses` are about a piece, a
- * fork begins with a move that attacks several pieces, and `draws` is a stalemate or too little material. `givesAwayWin` and
- * `givesAwayDraw` follow from endgame tables.
+ * fork begins with a move that attacks several pieces, a threat is carried out if the other side passes, and `draws` is a stalemate
+ * or too little material. `givesAwayWin` and `givesAwayDraw` follow from endgame tables.
  */
 export interface Explanation {
   /** Kind of the claim. */
@@ -82,6 +82,8 @@ export interface Explanation {
     | "missesFork"
     | "missesPromotion"
     | "missesMate"
+    | "allowsThreat"
+    | "missesThreat"
     | "draws"
     | "givesAwayWin"
     | "givesAwayDraw";
@@ -89,7 +91,7 @@ export interface Explanation {
   text: string;
   /** Moves to mate. */
   mate: number | null;
-  /** The piece that is won, or the pawn that promotes. */
+  /** The piece that is won or threatened, or the pawn that promotes. */
   role: "pawn" | "knight" | "bishop" | "rook" | "queen" | null;
   /** Square of the piece before `line`. `null` if exchanges leave open which of several pieces is lost. */
   square: string | null;

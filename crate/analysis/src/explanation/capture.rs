@@ -16,7 +16,7 @@ pub struct Gain {
 }
 
 /// Maximum number of moves of a line that proves the gain of a pawn. A pawn that is lost later explains little.
-const MAX_PROOF_OF_A_PAWN: usize = 6;
+const MAX_PROOF_OF_A_PAWN: usize = 8;
 
 /// Maximum number of pieces that are named as the price of a piece.
 const MAX_PRICE: usize = 2;

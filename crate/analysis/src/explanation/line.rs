@@ -8,7 +8,7 @@ use crate::known::KnownEval;
 const MAX_LINE: usize = 24;
 
 /// Maximum number of moves of a line that proves a claim.
-pub(super) const MAX_PROOF: usize = 9;
+pub(super) const MAX_PROOF: usize = 11;
 
 /// Maximum number of moves of a line that is not complete.
 pub(super) const MAX_CUT: usize = 5;

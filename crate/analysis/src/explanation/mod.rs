@@ -2,11 +2,12 @@
 //!
 //! An explanation is a claim with the moves that prove it. Material is lost if a line wins it and the rest of the line does not
 //! win it back. Captures that are possible at the end of the line count too. The scores must agree: they differ by at least
-//! half of the material. A line is a proof only as far as its moves are the best moves. If no claim is proven, a move has no
-//! explanation.
+//! half of the material. A threat is what a move wins if the other side passes. A line is a proof only as far as its moves are the
+//! best moves. If no claim is proven, a move has no explanation.
 
 mod capture;
 mod line;
+mod threat;
 
 use serde::Serialize;
 use shakmaty::san::SanPlus;
@@ -17,6 +18,7 @@ use shelfish::position::uci;
 use self::capture::{Gain, gain};
 pub(crate) use self::line::value;
 use self::line::{Exchanges, Line, MAX_CUT, MAX_PROOF, balance, draw, mating};
+use self::threat::new_threat;
 use crate::known::KnownEval;
 
 /// Explanation of a bad move.
@@ -28,7 +30,7 @@ pub struct Explanation {
     pub text: String,
     /// Number of moves to mate.
     pub mate: Option<u32>,
-    /// Role of the piece that is won, or of the pawn that promotes.
+    /// Role of the piece that is won or threatened, or of the pawn that promotes.
     pub role: Option<&'static str>,
     /// Its square before the line. `None` if exchanges leave open which of several pieces is lost.
     pub square: Option<String>,
@@ -51,7 +53,7 @@ pub enum Begins {
 }
 
 /// A piece on the board before the line.
-#[derive(Copy, Clone)]
+#[derive(Copy, Clone, PartialEq)]
 struct Piece {
     role: Role,
     square: Option<Square>,
@@ -116,7 +118,7 @@ const MATE_CP: i32 = 10_000;
 const CP_OF_A_PAWN: i32 = 50;
 
 /// Maximum centipawns by which the scores may differ if a pawn is lost. A pawn is not the reason of a larger loss.
-const MAX_DROP_FOR_A_PAWN: i32 = 200;
+const MAX_DROP_FOR_A_PAWN: i32 = 300;
 
 /// Maximum of the centipawns that the material before a line counts.
 const MAX_BALANCE_CP: i32 = 300;
@@ -176,6 +178,7 @@ pub fn explain(
         .or_else(|| claim.draws())
         .or_else(|| claim.misses_mate())
         .or_else(|| claim.material())
+        .or_else(|| claim.threat())
 }
 
 /// Facts about a bad move.
@@ -278,8 +281,45 @@ impl Claim {
         })
     }
 
+    /// Returns the centipawns that the move lost.
+    fn drop(&self) -> Option<i32> {
+        let [before, after] = [self.scores.0?, self.scores.1?];
+        Some(centipawns(before, self.mover) - centipawns(after, self.mover))
+    }
+
     fn is_best(&self) -> bool {
         self.best.moves.first() == Some(&self.played)
+    }
+
+    /// Returns the threat of the best answer that the best move does not allow, or the threat of the best move that the played
+    /// move does not make.
+    fn threat(&self) -> Option<Explanation> {
+        let best = *self.best.moves.first()?;
+        if self.is_best() || self.drop()? < CP_OF_A_PAWN {
+            return None;
+        }
+        let [before, instead, after] = [
+            &self.best.positions[0],
+            &self.best.positions[1],
+            &self.refutation.positions[0],
+        ];
+        let allowed = |answer: &Move| new_threat((after, *answer), (instead, *answer));
+        let (begins, kind, verb, piece) = match self.refutation.moves.first().and_then(allowed) {
+            Some(piece) => (Begins::After, "allowsThreat", "allows", piece),
+            None => {
+                let piece = new_threat((before, best), (before, self.played))?;
+                (Begins::Before, "missesThreat", "misses", piece)
+            }
+        };
+        let aim = match piece.square {
+            Some(_) => ["to take ", &piece.text()].concat(),
+            None => "of mate in 1".to_owned(),
+        };
+        Some(Explanation {
+            role: piece.square.map(|_| name(piece.role)),
+            square: piece.square.map(|square| square.to_string()),
+            ..self.explanation(begins, kind, [verb, " the threat ", &aim].concat(), 1)
+        })
     }
 
     /// Returns the larger of a loss and a missed gain.
@@ -287,8 +327,7 @@ impl Claim {
         let (Some(before), Some(after)) = self.scores else {
             return None;
         };
-        let (mover, opponent) = (self.mover, self.mover.other());
-        let drop = centipawns(before, mover) - centipawns(after, mover);
+        let (mover, opponent, drop) = (self.mover, self.mover.other(), self.drop()?);
         let mut exchanges = Exchanges::new();
         let Claim {
             best, refutation, ..
@@ -301,12 +340,12 @@ impl Claim {
         };
         let (by_best, by_played) = (outcome(best.end())?, outcome(refutation.end())?);
         let explains = |gain: &Gain, start: &Chess, winner: Color, score: Score, by_other: i32| {
-            // The winner has no full compensation for the material.
+            // The winner has no full compensation for the material, or the move costs much more than half of it.
             let material = (100 * balance(start.board(), winner)).min(MAX_BALANCE_CP);
             let support = CP_OF_A_PAWN * gain.pawns;
             let is_reason = drop >= support && (gain.pawns > 1 || drop <= MAX_DROP_FOR_A_PAWN);
             is_reason
-                && centipawns(score, winner) >= material + support
+                && (centipawns(score, winner) >= material + support || 2 * drop >= 3 * support)
                 && 2 * (gain.pawns - by_other) >= gain.pawns
         };
         // If both moves take the same piece, the loss begins after that.
