@@ -25,6 +25,10 @@ const STATES = /** @type {const} */ ([
   ["how.html", "#steps:has-text('The record')"],
   ["bookmarklet.html", "#bookmarklet"],
   ["play.html", "cg-board"],
+  [
+    "embed.html#pgnz=M9RTSDVRqFaIVk0tS8xRMNAzjlWoVUg1VTDSUwjMMFVQMUNI6kJltQA",
+    "button:has-text('Qh5?!')",
+  ],
 ]);
 
 for (const [colorScheme, width, height] of /** @type {const} */ ([
