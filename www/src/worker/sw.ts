@@ -90,15 +90,51 @@ async function answer(request: Request, path: string): Promise<Response> {
   return found;
 }
 
+const DOCS = new URL("docs/", SCOPE);
+const docs = () => caches.open(`shelfish-docs ${SCOPE.pathname}`);
+
+/** Stores the first page of the documentation with its style and pictures, if the site has it. */
+async function keepDocs(): Promise<void> {
+  const page = await fetch(DOCS);
+  if (!page.ok) return;
+  const html = await page.clone().text();
+  const parts = html.matchAll(/(?:href|src)="([\w/-]+\.(?:css|png))"/g);
+  const cache = await docs();
+  await cache.put(DOCS, page);
+  await cache.addAll(
+    [...parts].map(([, path = ""]) => new URL(path, DOCS).href),
+  );
+}
+
+/** Returns a file of the documentation; offline its last copy. */
+async function documentation(request: Request): Promise<Response> {
+  const cache = await docs();
+  try {
+    const found = await fetch(request);
+    if (found.ok) await cache.put(request, found.clone()).catch(() => {});
+    return found;
+  } catch (error) {
+    const kept = await cache.match(request);
+    if (kept) return kept;
+    throw error;
+  }
+}
+
 self.addEventListener("install", (event) =>
   event.waitUntil(fill().then(() => self.skipWaiting())),
 );
 self.addEventListener("activate", (event) =>
-  event.waitUntil(clean().then(() => self.clients.claim())),
+  event.waitUntil(
+    clean()
+      .then(() => self.clients.claim())
+      .then(() => void keepDocs().catch(() => {})),
+  ),
 );
 self.addEventListener("fetch", (event) => {
   const { request } = event;
   if (request.method !== "GET" || request.headers.has("range")) return;
+  if (request.url.startsWith(DOCS.href))
+    return event.respondWith(documentation(request));
   const path = fileOf(new URL(request.url), request.mode === "navigate");
   if (path !== undefined) event.respondWith(answer(request, path));
 });
