@@ -32,7 +32,7 @@ async function open(
     before,
     context: { viewport: { width, height }, hasTouch: touch, isMobile: touch },
   });
-  await reads(page, "coverage", /\d+ of \d+ positions known/);
+  await page.locator("#graph .area[d^=M]").waitFor({ state: "attached" });
   await reads(page, "facts", /^Depth/);
   return page;
 }

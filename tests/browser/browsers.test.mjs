@@ -78,7 +78,7 @@ for (const { name, missing, launch } of ENGINES) {
       await driver.executeScript(
         'addEventListener("error", ({ message }) => (document.documentElement.dataset.error = message));',
       );
-      await reads("coverage", /^\d+ of 34 positions known/);
+      await reads("graph", /White better/);
       await reads("facts", /^Depth \d+/);
       await find("next").click();
       await reads("position-text", /pawn .*e4/);

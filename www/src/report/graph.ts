@@ -3,8 +3,8 @@ import { draw } from "../../../crate/js/elements/dom.ts";
 import { byId, make } from "../shell/dom";
 import { moveNumber, type Node } from "../game/game";
 import { glyphOf, markWords } from "./judgment";
-import { bestScore, type KnownScore, type Origin } from "../score/known-score";
-import type { Assessment, State } from "../state/state";
+import { bestScore, type KnownScore } from "../score/known-score";
+import type { State } from "../state/state";
 
 const WIDTH = 1000;
 const HEIGHT = 100;
@@ -14,7 +14,6 @@ const NO_SCORE = "no score yet";
 /** The graph: a slider over the positions of the main line. */
 export class Graph {
   readonly #root = byId("graph");
-  readonly #coverage = byId("coverage");
   readonly #picture = draw([
     "svg",
     {
@@ -183,7 +182,6 @@ export class Graph {
     this.#root.classList.toggle("empty", last < 1);
     this.#root.setAttribute("aria-valuemax", String(last));
     this.#root.setAttribute("aria-disabled", String(last < 1));
-    this.#describe();
   }
 
   /** Returns the phases of the game with their first plies. */
@@ -200,29 +198,6 @@ export class Graph {
       ...begin("Middlegame", middlegame),
       ...begin("Endgame", endgame),
     ];
-  }
-
-  /** Says how many positions are known, by source. */
-  #describe(): void {
-    const { assessment } = this.state;
-    const count = (origin: Origin) =>
-      this.#known.filter((known) => known?.origin === origin).length;
-    const parts = [
-      `${assessment?.report.known ?? this.#line.length - count("line") - this.#known.filter((known) => !known).length} of ${this.#line.length} positions known`,
-    ];
-    for (const [origin, words] of [
-      ["pgn", "from the PGN"],
-      ["engine", "by the engine"],
-    ] as const) {
-      const found = assessment
-        ? countOf(assessment.evaluations, origin)
-        : count(origin);
-      if (found > 0) parts.push(`${found} ${words}`);
-    }
-    this.#coverage.textContent =
-      this.#line.length > 1
-        ? parts.join(" · ")
-        : "The evaluations of a game are drawn here.";
   }
 
   #mark(): void {
@@ -276,16 +251,6 @@ export class Graph {
     );
   }
 }
-
-/** Returns how many evaluations of a report are of an origin. Stockfish is an engine. */
-export const countOf = (
-  evaluations: Assessment["evaluations"],
-  origin: "pgn" | "engine",
-): number =>
-  evaluations.filter(
-    (known) =>
-      known && (known.from === "uci" ? "engine" : known.from) === origin,
-  ).length;
 
 const y = ({ chances }: KnownScore): number =>
   Math.round((50 - chances * 47) * 10) / 10;

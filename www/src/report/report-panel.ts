@@ -10,7 +10,6 @@ import {
   MARKS,
   nextOf,
 } from "./judgment";
-import { countOf } from "./graph";
 import type { Reporter } from "./reporter";
 import { summary } from "./summary";
 import { surname } from "../game/identity";
@@ -297,7 +296,9 @@ function timeLeft(seconds: number | undefined): string {
 function covers(assessment: Assessment): string {
   const { report, evaluations, by, nodes, isLinked } = assessment;
   const { white, black, positions, known, settled } = report;
-  const engine = countOf(evaluations, "engine");
+  const engine = evaluations.filter(
+    (known) => known?.from === "engine" || known?.from === "uci",
+  ).length;
   const depth = Object.entries(NODES).find(([, value]) => value === nodes)?.[0];
   const parts = [
     ...(isLinked ? ["Report from the link."] : []),
