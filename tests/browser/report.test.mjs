@@ -11,6 +11,9 @@ import { equals, reads } from "./support/until.mjs";
 const pgn = (/** @type {string} */ text) =>
   `site/#pgn=${encodeURIComponent(text)}`;
 
+/** The report and the moves are in view together. */
+const DESK = { viewport: { width: 1366, height: 768 } };
+
 const NAMES = `[White "Fischer, Robert James"]\n[Black "Nepomniachtchi Constantinopolitan"]\n
 1. e4 e5 2. Nf3 Nc6 3. Bc4 Bc5 4. c3 Nf6 *`;
 
@@ -66,6 +69,7 @@ test("the engine marks the only move that keeps the win, in the list, the report
   const page = await shelf.page(t, {
     path: pgn("1. e4 e5 2. Qh5 Nc6 3. Bc4 Nf6 4. Qxf7#"),
     before: settings,
+    context: DESK,
   });
   await reads(page, "filling", /Complete/);
   // The report begins with the moves that decided the game, in words.
@@ -113,7 +117,7 @@ const figures = (/** @type {Page} */ page) =>
     .allTextContents();
 
 test("until the report is settled, the list and the graph have scores only, and the report has dashes", async (t) => {
-  const page = await shelf.page(t, { path: BAD, before: quick });
+  const page = await shelf.page(t, { path: BAD, before: quick, context: DESK });
   await at(page, "analysis-depth").selectOption({ label: "Deep" });
   await reads(page, "filling", /Judging: \d+ %, about \d+ (s|min) left/);
   await reads(page, "moves", /Rb5[+-]\d/);
@@ -125,7 +129,7 @@ test("until the report is settled, the list and the graph have scores only, and 
 });
 
 test("a report is not replaced by a weaker one: after a reload, without an engine, or with fewer nodes", async (t) => {
-  const page = await shelf.page(t, { path: BAD, before: quick });
+  const page = await shelf.page(t, { path: BAD, before: quick, context: DESK });
   /** Opens the page again with settings, and returns its figures. */
   const again = async (/** @type {string} */ settings) => {
     await page.evaluate(
@@ -155,7 +159,7 @@ test("list, panel, graph and explorer have one score of a position, also while t
   const page = await shelf.page(t, {
     path: BAD,
     before: quick,
-    context: { viewport: { width: 1366, height: 768 } },
+    context: DESK,
   });
   await reads(page, "filling", /Complete/);
   await page.locator("[data-shows=explorer]").click();
