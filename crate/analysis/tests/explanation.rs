@@ -146,8 +146,8 @@ fn check(before: &Chess, played: Move, known: [&KnownEval; 2], found: &Explanati
     }
 }
 
-/// Panics if a move does not threaten what an explanation says: its side would mate in 1, or take the piece without a loss of
-/// more material at once.
+/// Panics if a move does not threaten what an explanation says: its side would mate in 1, or take the piece and win two pawns, even
+/// if the capturing piece is lost.
 fn check_threat(positions: &[Chess], found: &Explanation) {
     let [start, after] = positions else {
         panic!("a threat is one move: {found:?}")
@@ -161,21 +161,16 @@ fn check_threat(positions: &[Chess], found: &Explanation) {
             return end.is_checkmate();
         };
         let role = m.capture().map(|role| format!("{role:?}").to_lowercase());
-        let worst = end.legal_moves().into_iter().map(|answer| {
-            let is_retaken = answer.to() == m.to();
-            if is_retaken {
-                count(end, side)
-                    - count(
-                        &play(end, [&answer.to_uci(shakmaty::CastlingMode::Standard)])[1],
-                        side,
-                    )
-            } else {
-                0
-            }
-        });
+        // The capturing piece may be lost.
+        let price = |answer: &Move| {
+            let retaken = &play(end, [&answer.to_uci(shakmaty::CastlingMode::Chess960)])[1];
+            count(end, side) - count(retaken, side)
+        };
+        let answers = end.legal_moves();
+        let on_square = answers.iter().filter(|answer| answer.to() == m.to());
         m.to().to_string() == *square
             && role.as_deref() == found.role
-            && count(end, side) - worst.max().unwrap_or(0) >= count(after, side)
+            && count(end, side) - on_square.map(price).max().unwrap_or(0) >= count(after, side) + 2
     });
     assert!(is_carried_out, "no threat: {found:?}");
 }

@@ -46,8 +46,12 @@ fn threat(position: &Chess, m: Move) -> Option<Piece> {
         let Some(role) = m.capture().filter(|role| value(*role) >= MIN_GAIN) else {
             continue;
         };
-        let outcome = -Exchanges::new().resolve(&after(&next, m))?;
-        if outcome > best.0 {
+        let end = after(&next, m);
+        // Captures elsewhere do not pay for the capturing piece.
+        let is_retaken = end.legal_moves().iter().any(|answer| answer.to() == m.to());
+        let price = if is_retaken { value(m.role()) } else { 0 };
+        let outcome = -Exchanges::new().resolve(&end)?;
+        if outcome > best.0 && value(role) - price >= MIN_GAIN {
             let square = Some(m.to());
             best = (outcome, Some(Piece { role, square }));
         }
