@@ -1,11 +1,15 @@
-//! Players of less than full strength. They search fewer nodes and choose at random among moves of similar scores. No
-//! player chooses a move whose score is bad.
+//! Players of less than full strength. They search fewer nodes, choose at random among moves of similar scores, and have lapses: then
+//! they do not see what the opponent can answer.
+
+use shakmaty::{Move, Position as _};
 
 use crate::{
-    Game, Histories,
+    Game, Histories, Position,
     deepening::{Line, search},
     limits::{Control, Limits},
+    network::{Accumulators, Network},
     score::UciScore,
+    see,
     tt::Table,
     zobrist::split_mix,
 };
@@ -19,6 +23,10 @@ pub const STRONGEST: u32 = 2_600;
 const CHOICES: usize = 6;
 /// A move that is worse by this multiple of [`Level::half`] is never played.
 const MAX_HALVINGS: i32 = 4;
+/// A player with at most this number of lapses sees that a move allows mate.
+const CAREFUL: u64 = 60;
+/// A move that loses more than these centipawns by captures on its square is no lapse.
+const PLAIN: i32 = -400;
 /// Weight of the best move.
 const WHOLE: u64 = 1 << 16;
 
@@ -29,17 +37,21 @@ pub struct Level {
     pub nodes: u64,
     /// Loss in centipawns, in an even position, that makes a move half as likely.
     pub half: u32,
+    /// Moves of a thousand that are lapses: the player overlooks what the opponent can answer.
+    pub lapses: u64,
 }
 
-/// Rating, nodes and half of levels, with linear interpolation between them. They were measured against the skill levels of Stockfish 15.1, with
-/// 300,000 nodes a move (`MATCHES.md`).
-const LEVELS: [(u32, u64, u32); 6] = [
-    (800, 380, 55),
-    (1_200, 3_400, 29),
-    (1_600, 8_000, 18),
-    (2_000, 20_000, 11),
-    (2_300, 62_000, 6),
-    (2_600, 150_000, 3),
+/// Rating, nodes, half and lapses of levels, with linear interpolation between them. They were measured against levels of Stockfish 15.1
+/// (`MATCHES.md`).
+const LEVELS: [(u32, u64, u32, u64); 8] = [
+    (800, 750, 62, 135),
+    (1_000, 2_400, 46, 99),
+    (1_200, 5_000, 34, 69),
+    (1_400, 8_000, 24, 37),
+    (1_600, 9_500, 18, 22),
+    (2_000, 20_000, 11, 0),
+    (2_300, 62_000, 6, 0),
+    (2_600, 150_000, 3, 0),
 ];
 
 impl Level {
@@ -63,14 +75,36 @@ impl Level {
         Level {
             nodes: between(weaker.1, stronger.1),
             half: between(weaker.2.into(), stronger.2.into()) as u32,
+            lapses: between(weaker.3, stronger.3),
         }
     }
 
-    /// Returns the index of the line to play; `lines` are sorted, best first, and `random` is any number.
-    fn choose(self, lines: &[Line], random: u64) -> usize {
-        let Some(best) = lines.first() else { return 0 };
-        let weight = |line: &Line| self.weight(value(best.score) - value(line.score));
-        let weights: Vec<u64> = lines.iter().map(weight).collect();
+    /// Returns the move of a lapse: it looks good at a glance, without an answer of the opponent.
+    fn glance(self, position: &Position, random: u64) -> Vec<Move> {
+        let network = Network::embedded();
+        let is_mated = |after: Position| after.legal_moves().iter().any(|&m| mates(&after, m));
+        let is_seen = |m| {
+            !see::wins(position, m, PLAIN) || self.lapses <= CAREFUL && is_mated(position.play(m))
+        };
+        let mut moves = position.legal_moves();
+        moves.retain(|&mut m| !is_seen(m));
+        let looks = |&m: &Move| {
+            if mates(position, m) {
+                return value(UciScore::Mate(1));
+            }
+            let after = position.play(m);
+            let seen = Accumulators::of_position(network, &after);
+            value(UciScore::from_search(-network.evaluate(&after, &seen)))
+        };
+        let values: Vec<i32> = moves.iter().map(looks).collect();
+        let chosen = self.choose(&values, random);
+        moves.get(chosen).copied().into_iter().collect()
+    }
+
+    /// Returns the index of the move to play; `values` are those of the moves, and `random` is any number.
+    fn choose(self, values: &[i32], random: u64) -> usize {
+        let best = values.iter().copied().max().unwrap_or(0);
+        let weights: Vec<u64> = (values.iter().map(|value| self.weight(best - value))).collect();
         let mut rest = random % weights.iter().sum::<u64>().max(1);
         for (index, weight) in weights.into_iter().enumerate() {
             if rest < weight {
@@ -90,6 +124,12 @@ impl Level {
         }
         (WHOLE >> halvings) * (2 * half - rest) as u64 / (2 * half) as u64
     }
+}
+
+/// Returns whether a legal move mates. Not inlined, for a small module.
+#[inline(never)]
+fn mates(position: &Position, m: Move) -> bool {
+    position.play(m).chess().is_checkmate()
 }
 
 /// Returns the value of a score for a player. A centipawn counts less the more decided the game is.
@@ -122,11 +162,15 @@ pub fn play(
             .nodes
             .map_or(level.nodes, |nodes| nodes.min(level.nodes)),
     );
-    let limits = Limits {
+    let mut limits = Limits {
         nodes,
         lines: limits.lines.max(CHOICES),
         ..limits.clone()
     };
+    let random = split_mix(seed ^ game.position().key().wrapping_add(game.length() as u64));
+    if limits.moves.is_empty() && split_mix(random) % 1_000 < level.lapses {
+        limits.moves = level.glance(game.position(), random);
+    }
     // A new table and new histories: the player must not know what a full search found.
     let lines = search(
         game,
@@ -135,44 +179,31 @@ pub fn play(
         &limits,
         control,
     );
-    let chosen = level.choose(
-        &lines,
-        split_mix(seed ^ game.position().key().wrapping_add(game.length() as u64)),
-    );
+    let values: Vec<i32> = lines.iter().map(|line| value(line.score)).collect();
+    let chosen = level.choose(&values, random);
     (lines, chosen)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Bound, Position, Silent};
-
-    fn lines(scores: &[UciScore]) -> Vec<Line> {
-        let line = |(index, &score): (usize, &UciScore)| Line {
-            depth: 1,
-            seldepth: 1,
-            rank: index + 1,
-            score,
-            bound: Bound::Exact,
-            nodes: 1,
-            hashfull: 0,
-            moves: Vec::new(),
-        };
-        scores.iter().enumerate().map(line).collect()
-    }
+    use crate::Silent;
 
     /// Counts how often each line is chosen in ten thousand games.
     fn choices(level: Level, scores: &[UciScore]) -> Vec<usize> {
-        let lines = lines(scores);
-        let mut counts = vec![0; lines.len()];
-        (0..10_000).for_each(|n| counts[level.choose(&lines, split_mix(n))] += 1);
+        let values: Vec<i32> = scores.iter().map(|&score| value(score)).collect();
+        let mut counts = vec![0; scores.len()];
+        (0..10_000).for_each(|n| counts[level.choose(&values, split_mix(n))] += 1);
         counts
     }
 
     #[test]
     fn a_move_with_the_halving_loss_is_played_half_as_often() {
         let counts = choices(
-            Level { nodes: 1, half: 50 },
+            Level {
+                half: 50,
+                ..Level::of(WEAKEST)
+            },
             &[UciScore::Cp(0), UciScore::Cp(-53), UciScore::Cp(-400)],
         );
         assert!(
@@ -199,13 +230,39 @@ mod tests {
     fn stronger_levels_search_more_nodes_and_choose_better_moves() {
         let levels: Vec<Level> = (WEAKEST..=STRONGEST).step_by(50).map(Level::of).collect();
         assert!(
-            levels.is_sorted_by(|a, b| a.nodes <= b.nodes && a.half >= b.half),
+            levels.is_sorted_by(|a, b| a.nodes <= b.nodes
+                && a.half >= b.half
+                && a.lapses >= b.lapses),
             "{levels:?}"
         );
         assert_eq!(Level::of(u32::MAX), Level::of(STRONGEST));
-        for (rating, nodes, half) in LEVELS {
-            assert_eq!(Level::of(rating), Level { nodes, half });
+        for (rating, nodes, half, lapses) in LEVELS {
+            let level = Level {
+                nodes,
+                half,
+                lapses,
+            };
+            assert_eq!(Level::of(rating), level);
         }
+    }
+
+    #[test]
+    fn a_beginner_overlooks_an_answer_but_a_careful_player_no_mate() {
+        // The rook can take a pawn, but then the back rank is open.
+        let game = Game::new("3r2k1/5ppp/8/8/8/p7/5PPP/R5K1 w - - 0 1".parse().unwrap());
+        let mated = |lapses| {
+            let level = Level {
+                lapses,
+                ..Level::of(WEAKEST)
+            };
+            let played = |seed| play(&game, level, seed, &Limits::default(), &mut Silent);
+            (0..300)
+                .map(played)
+                .filter(|(lines, chosen)| matches!(lines[*chosen].score, UciScore::Mate(-1)))
+                .count()
+        };
+        assert_ne!(mated(200), 0);
+        assert_eq!(mated(CAREFUL), 0);
     }
 
     #[test]

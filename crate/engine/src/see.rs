@@ -11,6 +11,8 @@ pub fn value(role: Role) -> i32 {
 }
 
 /// Returns whether a move wins at least `threshold` centipawns.
+// Not inlined, for a small module.
+#[inline(never)]
 pub fn wins(position: &Position, m: Move, threshold: i32) -> bool {
     let board = position.chess().board();
     let (from, to, moved, taken) = match m {

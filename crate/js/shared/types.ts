@@ -553,7 +553,8 @@ export interface AnalyseOptions<San extends boolean = boolean>
   searchMoves?: readonly string[] | undefined;
   /**
    * Plays like a player of this rating, from 800 to 2600. The engine searches fewer positions, and `chosen` is its move: a
-   * random choice among moves that it considers about equal. Other limits also apply.
+   * random choice among moves that it considers about equal, or, below 2000, now and then the only variation: a move whose answer
+   * it overlooked. Other limits also apply.
    */
   elo?: number | undefined;
   /** Seed of the random choice with `elo`, a whole number from 0. Default: a new seed each time. */

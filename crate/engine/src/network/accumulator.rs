@@ -14,6 +14,8 @@ pub struct Accumulators {
 
 impl Accumulators {
     /// Computes the sums of a position.
+    // Not inlined, for a small module.
+    #[inline(never)]
     pub fn of_position(network: &Network, position: &Position) -> Accumulators {
         let sums = [Color::White, Color::Black].map(|color| fresh(network, position, color));
         Accumulators { sums }

@@ -120,6 +120,8 @@ impl Network {
     }
 
     /// Evaluates a position, in centipawns from the point of view of the side to move.
+    // Not inlined, for a small module.
+    #[inline(never)]
     pub fn evaluate(&self, position: &Position, accumulators: &Accumulators) -> i32 {
         let us = position.turn();
         let bucket = bucket(position.chess().board().occupied().count());
