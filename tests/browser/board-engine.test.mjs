@@ -85,6 +85,7 @@ test("the page shows the progress of the analysis, which can be stopped and resu
   const page = await shelf.page(t, {
     path: "site/",
     before: () => localStorage.setItem("settings", '{"nodes":40000000}'),
+    context: DESK,
   });
   // The first moves are not in the database, so all later positions are new.
   await open(page, UNSEEN);
