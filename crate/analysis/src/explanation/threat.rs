@@ -27,17 +27,22 @@ pub(super) fn new_threat(
     {
         return None;
     }
-    let piece = threat(position, m)?;
+    let piece = threat(position, m, None)?;
     let is_carried_out = Some(instead.to()) == piece.square;
-    let is_same = || other.is_legal(instead) && threat(other, instead) == Some(piece);
+    let is_same = || other.is_legal(instead) && threat(other, instead, Some(piece)).is_some();
     (!is_carried_out && !is_same()).then_some(piece)
 }
 
 /// Returns the piece that a move threatens to take, or the king if it threatens to mate: the side of the move does so if the
-/// other side passes. A check is no threat.
-fn threat(position: &Chess, m: Move) -> Option<Piece> {
-    let next = after(position, m).swap_turn().ok()?;
-    if let Some(king) = mate(&next) {
+/// other side passes. A check is no threat. With a target, returns the target unless it is certain that the move does not
+/// threaten it.
+fn threat(position: &Chess, m: Move, target: Option<Piece>) -> Option<Piece> {
+    let Ok(next) = after(position, m).swap_turn() else {
+        return target;
+    };
+    if target.is_none_or(|target| target.square.is_none())
+        && let Some(king) = mate(&next)
+    {
         return Some(king);
     }
     let least = balance(next.board(), next.turn()) + MIN_GAIN;
@@ -46,11 +51,20 @@ fn threat(position: &Chess, m: Move) -> Option<Piece> {
         let Some(role) = m.capture().filter(|role| value(*role) >= MIN_GAIN) else {
             continue;
         };
+        if target.is_some_and(|target| target.square != Some(m.to())) {
+            continue;
+        }
         let end = after(&next, m);
         // Captures elsewhere do not pay for the capturing piece.
         let is_retaken = end.legal_moves().iter().any(|answer| answer.to() == m.to());
-        let price = if is_retaken { value(m.role()) } else { 0 };
-        let outcome = -Exchanges::new().resolve(&end)?;
+        let price = if is_retaken && target.is_none() {
+            value(m.role())
+        } else {
+            0
+        };
+        let Some(outcome) = Exchanges::new().resolve(&end).map(|outcome| -outcome) else {
+            return target;
+        };
         if outcome > best.0 && value(role) - price >= MIN_GAIN {
             let square = Some(m.to());
             best = (outcome, Some(Piece { role, square }));
