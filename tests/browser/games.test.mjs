@@ -244,13 +244,16 @@ test("a link and an iframe have the report, which their reader sees without an e
   const expected = [await figures(page), await list(page)];
   assert.match(String(expected[1]), /Ke7\s*\?\?/);
   await at(page, "share").click();
-  const copied = async (/** @type {string} */ id) => {
+  const copied = async (
+    /** @type {string} */ id,
+    /** @type {RegExp} */ words,
+  ) => {
     await at(page, id).click();
-    await says(page, "share-status", /copied/);
+    await says(page, "share-status", words);
     return page.evaluate(() => navigator.clipboard.readText());
   };
-  const link = await copied("copy-link");
-  const frame = await copied("copy-embed");
+  const link = await copied("copy-link", /^Link copied/);
+  const frame = await copied("copy-embed", /^HTML copied/);
   assert.match(link, /#pgn=.*&report=[\w-]+$/);
 
   const reader = await shelf.page(t, { path: link, before: quick });
@@ -295,7 +298,7 @@ test("a report in a link that cannot be read is ignored", async (t) => {
 test("the field of the first page opens pasted and typed texts, and the dialog shows the texts that cannot be opened", async (t) => {
   const page = await shelf.page(t, { ...SITE, ...CLIPBOARD });
   const field = at(page, "quick-text");
-  await says(page, "facts", /^Depth/);
+  await reads(page, "facts", /^Depth/);
   await page.evaluate(
     (text) => navigator.clipboard.writeText(text),
     PGN.replace("2. Nf3", "\n2. Nf3"),

@@ -5,7 +5,7 @@ import { isMate, parseComment } from "chessops/pgn";
 import type { NormalMove } from "chessops/types";
 import { parseUci } from "chessops/util";
 import type { PgnGame, PgnMove } from "shelfish/analysis";
-import { analysis } from "../loading/loading";
+import { analysis, nextTask } from "../loading/loading";
 import { InputError, plural } from "../text/words";
 import { looksLikeFen, positionOf } from "./fen";
 import { Game, type Node, type Notes } from "./game";
@@ -74,21 +74,18 @@ export async function survey(
   file: string | Uint8Array,
   signal: AbortSignal,
   open: (game: Game) => void,
-  progress: (count: number, share: number) => void,
 ): Promise<Opened<Checked>> {
   const source = typeof file === "string" ? cleaned(file) : file;
   const tally = new Tally<Checked>();
-  let [pause, done] = [performance.now() + SLICE, 0];
+  let pause = performance.now() + SLICE;
   for (const pgn of (await analysis()).readGames(source, CASTLING)) {
     tally.take(pgn, () => {
       const checked = check(pgn);
       if (tally.games.length === 0) open(gameOf(pgn));
       return checked;
     });
-    done += pgn.text.length;
     if (performance.now() < pause) continue;
-    progress(tally.games.length, Math.min(1, done / source.length));
-    await new Promise((resolve) => setTimeout(resolve));
+    await nextTask();
     signal.throwIfAborted();
     pause = performance.now() + SLICE;
   }

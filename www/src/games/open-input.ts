@@ -111,26 +111,17 @@ async function openGames(
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     let first: Game | undefined;
-    let reported = performance.now();
     const show = (game: Game) => {
       if (signal.aborted) return;
       first = target.library.same(game);
       target.pick(first);
       resolve();
     };
-    const progress = (count: number, share: number) => {
-      if (performance.now() - reported < REPORT_INTERVAL) return;
-      reported = performance.now();
-      target.page.notice(
-        `Reading games: ${count.toLocaleString("en")} so far, ${Math.round(share * 100)} % of the text.`,
-      );
-    };
     const run = async () => {
       const { games, refused, remark, error } = await survey(
         file,
         signal,
         show,
-        progress,
       );
       await target.library.keep(games);
       if (signal.aborted) return;
@@ -163,16 +154,20 @@ async function openTable(
   const { library } = target;
   // The table goes on while its games are opened.
   const reading = library.beginFile();
-  const [first] = (await read(text.slice(0, text.search(GAP)))).games;
-  if (signal.aborted || !first) return;
-  show(target, library.same(first));
+  const first = await read(text.slice(0, text.search(GAP))).then(
+    ({ games }) => games[0],
+    // Another game may be readable.
+    () => undefined,
+  );
+  if (signal.aborted) return;
+  if (first) show(target, library.same(first));
   await target.list();
   let [from, pause, due] = [0, performance.now() + SLICE, 0];
   let games: Stored[] = [];
   for (let count = 1; from < text.length && count <= TABLE.games; count++) {
     GAP.lastIndex = from;
     const to = GAP.exec(text)?.index ?? text.length;
-    const id = (count === 1 && first.id) || `${count}`;
+    const id = (count === 1 && first?.id) || `${count}`;
     games.push(ofHeaders(text.slice(from, to).trim(), id));
     from = Math.max(to, GAP.lastIndex);
     if (performance.now() < pause) continue;
