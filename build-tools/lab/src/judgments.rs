@@ -322,6 +322,7 @@ fn analysed(args: &Args, games: &[PgnGame]) -> Result<Analysed> {
         started.elapsed().as_secs_f64() / games.len() as f64
     );
     let mut all = Analysed::default();
+    let (mut bad, mut explained) = (0, 0);
     for (line, game) in String::from_utf8(run.stdout)?.lines().zip(games) {
         let report: serde_json::Value =
             serde_json::from_str(line).context("expected a report of shelfish analyse in JSON")?;
@@ -345,10 +346,13 @@ fn analysed(args: &Args, games: &[PgnGame]) -> Result<Analysed> {
                 Some("blunder") => Some(Judgment::Blunder),
                 _ => None,
             };
+            bad += usize::from(judgment.is_some());
+            explained += usize::from(found["explanation"].is_object());
             let around = [positions[n].clone(), positions[n + 1].clone()];
             all.moves.push((around, *played, judgment));
         }
     }
+    eprintln!("lab: {explained} of {bad} bad moves are explained");
     Ok(all)
 }
 
