@@ -27,7 +27,7 @@ for (const [width, height, colorScheme] of /** @type {const} */ ([
       before: withoutEngine,
       context: { viewport: { width, height }, colorScheme },
     });
-    await reads(page, "report", /Accuracy/);
+    await reads(page, "report", /Average loss/);
     assert.deepEqual(
       await page.$$eval("#report .who", (all) =>
         all.map((each) => [each.textContent, each.getClientRects().length]),

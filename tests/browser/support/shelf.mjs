@@ -43,7 +43,12 @@ export async function page(
   test,
   { path = "", allow, before, context: contextOptions } = {},
 ) {
-  const context = withLimit(await (await browser()).newContext(contextOptions));
+  // Wide enough for all panels of the board.
+  const context = withLimit(
+    await (
+      await browser()
+    ).newContext({ viewport: { width: 1366, height: 768 }, ...contextOptions }),
+  );
   const page = /** @type {Page} */ (await context.newPage());
   watch(page);
   if (before) await page.addInitScript(before);
