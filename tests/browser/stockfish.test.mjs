@@ -117,10 +117,9 @@ test(
       const pairs = known.flatMap((first, n) =>
         first === null || found[n] === null ? [] : [[first, found[n]]],
       );
-      const [size, foundSize] = [0, 1].map((of) =>
-        Math.hypot(...pairs.map((pair) => pair[of])),
-      );
-      const ratio = foundSize / size;
+      const size = (/** @type {number} */ of) =>
+        Math.hypot(...pairs.map((pair) => pair[of]));
+      const ratio = size(1) / size(0);
       const told = `${engine[0]}: ${ratio.toFixed(2)} times, ${pairs.length} positions`;
       t.diagnostic(told);
       assert.ok(pairs.length >= 1_000 && ratio > 0.8 && ratio < 1.2, told);
