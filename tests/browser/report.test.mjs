@@ -67,7 +67,7 @@ for (const [width, height, colorScheme] of /** @type {const} */ ([
 test("the engine marks the only move that keeps the win, in the list, the report and the row of the judgment", async (t) => {
   const settings = () => localStorage.setItem("settings", '{"nodes":20000}');
   const page = await shelf.page(t, {
-    path: pgn("1. e4 e5 2. Qh5 Nc6 3. Bc4 a6 4. Qxf7#"),
+    path: pgn("1. e4 e5 2. Qh5 Nc6 3. Bc4 d6 4. Qxf7#"),
     before: settings,
     context: DESK,
   });
@@ -76,7 +76,7 @@ test("the engine marks the only move that keeps the win, in the list, the report
   const turns = at(page, "turning-points").getByRole("button");
   await equals(
     () => turns.allTextContents(),
-    ["3… a6?? from an even game to a lost one"],
+    ["3… d6?? from an even game to a lost one"],
   );
   await turns.click();
   await reads(page, "judgment", /^Blunder/);
