@@ -13,6 +13,7 @@ import { START } from "./support/chromium.mjs";
 import * as shelf from "./support/shelf.mjs";
 import { DUMPS, WEB_APP } from "./support/paths.mjs";
 import { best, truth } from "./support/truth.mjs";
+import { equals } from "./support/until.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -75,8 +76,8 @@ const items = (/** @type {Page} */ page) =>
 
 test("the web app in Rust finds a position and reports an absent position, with one request each", async (t) => {
   const page = await shelf.page(t, APP);
-  assert.equal(
-    await field(page, "Database (URL of its manifest)").inputValue(),
+  await equals(
+    () => field(page, "Database (URL of its manifest)").inputValue(),
     "../db/manifest.json",
   );
   assert.equal(await answer(page).innerText(), "");
