@@ -12,9 +12,6 @@ import type { Checked } from "../game/read-pgn";
 import { toPgn } from "../game/write-pgn";
 import type { Judged } from "../state/state";
 
-/** A settled report. */
-export type Settled = Judged;
-
 /** A stored game without its text. */
 export interface GameEntry {
   /** Hash of the start position, the moves and the players. */
@@ -135,9 +132,9 @@ export class GameStore {
   }
 
   /** Returns the settled report of a main line. */
-  async report(key: string): Promise<Settled | undefined> {
+  async report(key: string): Promise<Judged | undefined> {
     const { reports } = this.#begin("readonly");
-    const found = requestResult<{ settled: Settled } | undefined>(
+    const found = requestResult<{ settled: Judged } | undefined>(
       reports.get(key),
     );
     return (await found)?.settled;
@@ -146,7 +143,7 @@ export class GameStore {
   /** Stores the settled report of a main line and its summary for the list, and removes the oldest reports beyond the limit. */
   async keepReport(
     key: string,
-    settled: Settled,
+    settled: Judged,
     summary: string,
   ): Promise<void> {
     const { list, reports, done } = this.#begin("readwrite");

@@ -4,7 +4,8 @@ import { gameId } from "../game/identity";
 import { Latest, loadOnce, loadPart } from "../loading/loading";
 import type { Checked } from "../game/read-pgn";
 import type { Famous } from "./famous-games";
-import type { GameEntry, GameStore, Settled, Stored } from "./game-store";
+import type { Judged } from "../state/state";
+import type { GameEntry, GameStore, Stored } from "./game-store";
 
 const RECENT = 20;
 
@@ -187,14 +188,14 @@ export class Library extends EventTarget {
   }
 
   /** Returns the settled report of the game's main line, if it was stored. */
-  async report(game: Game): Promise<Settled | undefined> {
+  async report(game: Game): Promise<Judged | undefined> {
     return this.store()
       .then((store) => store.report(lineId(game)))
       .catch(() => undefined);
   }
 
   /** Stores the settled report of the game's main line. */
-  async keepReport(game: Game, settled: Settled): Promise<void> {
+  async keepReport(game: Game, settled: Judged): Promise<void> {
     const [key, summary] = [lineId(game), summaryOf(game, settled)];
     await this.store()
       .then((store) => store.keepReport(key, settled, summary))
@@ -242,7 +243,7 @@ const lineId = (game: Game): string =>
   gameId(game.root.position, movesOf(game.mainline()), game.headers);
 
 /** Returns the accuracy of both sides, their blunders and the worst move: "accuracy 93.4 – 81.0 · blunders 0 – 2 · worst 31. Qxb7". */
-function summaryOf(game: Game, { report }: Settled): string {
+function summaryOf(game: Game, { report }: Judged): string {
   const { white, black, moves } = report;
   const [first, second] = [white, black].map(
     ({ accuracy }) => accuracy?.toFixed(1) ?? "?",
