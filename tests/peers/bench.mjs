@@ -145,7 +145,7 @@ for (const size of ["tiny", "big"]) {
 const data = await options.slow(files);
 const cache = join(files, "brotli");
 const [slow, fast] = [
-  await host(site, cache, network),
+  await options.spoken(await host(site, cache, network)),
   await host(site, cache),
 ];
 const browser = await launch();
@@ -369,19 +369,20 @@ const markdown = report(results, {
   present: replay.flat().filter((fen) => truth.has(fen)).length,
   checked,
   wrong,
-  ...network,
+  network: options.network,
 });
-writeFileSync(join(files, "peers.md"), markdown);
+const saved = join(files, `peers-http${options.http}`);
+writeFileSync(`${saved}.md`, markdown);
 const machine = {
   date: new Date().toISOString(),
   command: options.command,
-  network,
+  network: options.network,
   chromium: chromiumVersion,
   checked,
   wrong,
   results,
 };
-writeFileSync(join(files, "peers.json"), JSON.stringify(machine, null, 2));
+writeFileSync(`${saved}.json`, JSON.stringify(machine, null, 2));
 console.log(markdown);
 if (wrong) {
   console.error(`${wrong} of ${checked} answers were wrong`);

@@ -71,7 +71,7 @@ export function report(results, about) {
   ];
   return [
     `${about.date}, ${about.chromium ? `Chromium ${about.chromium}` : ""}, Node ${about.node}, ${about.cores} cores; ` +
-      `${about.positions.toLocaleString("en")} positions; ${about.latency} ms a request, ${about.mbit} Mbit/s, HTTP/1.1; ` +
+      `${about.positions.toLocaleString("en")} positions; ${about.network}; ` +
       `${about.lookups} lookups, ${about.games.length} games of ${shortest} to ${longest} positions (mean ${Math.round(mean(about.games))}, ` +
       `${Math.round((100 * about.present) / about.games.reduce((sum, length) => sum + length, 0))} % of them in the database), ${about.known} runs of 62 positions that are all in it. ` +
       `All ${about.checked.toLocaleString("en")} answers were compared with the dump: ${about.wrong || "none"} wrong.`,

@@ -46,6 +46,9 @@ pub struct Args {
     /// Bandwidth in Mbit/s
     #[arg(long, default_value_t = 20.0)]
     bandwidth_mbit: f64,
+    /// Versions of HTTP to measure with, each in a run of its own
+    #[arg(long, value_delimiter = ',', default_value = "1.1,2", value_parser = ["1.1", "2"])]
+    http: Vec<String>,
 }
 
 impl Args {
@@ -85,6 +88,12 @@ impl Args {
         Ok(bench)
     }
 
+    /// Runs a script with each version of HTTP.
+    fn run(&self, bench: &mut Command) -> Result<()> {
+        let mut versions = self.http.iter();
+        versions.try_for_each(|version| call(bench.args(["--http", version])))
+    }
+
     /// Returns the command of a benchmark of the site with the sample database.
     fn on_site(&self, path: &str) -> Result<Command> {
         // Before the site, which builds the program without optimisation unless a release is there.
@@ -107,7 +116,7 @@ pub fn page(args: &Args) -> Result<()> {
     let mut bench = args.on_site("tests/browser/bench-page.mjs")?;
     let (evals, games) = args.files()?;
     bench.arg("--db").arg(database(&evals)?);
-    call(bench.arg("--games").arg(games))
+    args.run(bench.arg("--games").arg(games))
 }
 
 /// Measures lookups in a large database and for real games. Prints a table in Markdown.
@@ -118,7 +127,7 @@ pub fn web(args: &Args) -> Result<()> {
     let mut bench = args.script("tests/browser/bench.mjs", 100)?;
     bench.arg("--db").arg(database(&evals)?);
     bench.arg("--evals").arg(&evals[0]);
-    call(bench.arg("--games").arg(games))
+    args.run(bench.arg("--games").arg(games))
 }
 
 /// Compares this product with other ways to answer from static files, which read files in their own formats. Every answer is compared
@@ -162,7 +171,7 @@ pub fn peers(args: &Args) -> Result<()> {
         .arg("--games")
         .arg(games)
         .args(evals);
-    call(&mut bench)
+    args.run(&mut bench)
 }
 
 /// Builds the database of dumps once.

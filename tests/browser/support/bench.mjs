@@ -1,5 +1,9 @@
 // What the benchmarks share: options, a slow server, figures and tables.
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { Agent, request } from "node:http";
+import { createSecureServer } from "node:http2";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -15,6 +19,7 @@ const { values, positionals } = parseArgs({
     count: { type: "string", default: "15" },
     latency: { type: "string", default: "50" },
     mbit: { type: "string", default: "20" },
+    http: { type: "string", default: "1.1" },
   },
   allowPositionals: true,
 });
@@ -24,15 +29,48 @@ export const [db, evals, games, files] = [
   values.games,
   values.files,
 ].map((path) => resolve(path));
-export const { command, latency, mbit } = values;
+export const { command, latency, mbit, http } = values;
 export const dumps = positionals;
 /** The number of visits, positions or games. */
 export const count = Number(values.count);
-export const network = `${latency} ms a request, ${mbit} Mbit/s`;
+export const network = `${latency} ms a request, ${mbit} Mbit/s, HTTP/${http}`;
 
 /** Starts a server that emulates the network. */
-export const slow = (/** @type {string} */ folder) =>
-  serve(folder, "--latency-ms", latency, "--bandwidth-mbit", mbit);
+export const slow = async (/** @type {string} */ folder) =>
+  spoken(
+    await serve(folder, "--latency-ms", latency, "--bandwidth-mbit", mbit),
+  );
+
+/**
+ * Lets a server speak the measured protocol: HTTP/2 by a proxy without a delay, so that each stream has the latency of a request.
+ * @template {{ url: string }} T
+ * @param {T} server
+ */
+export async function spoken(server) {
+  if (http === "1.1") return server;
+  const certify =
+    "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=bench -keyout - -out -";
+  const pem = execFileSync("openssl", certify.split(" "), { stdio: "pipe" });
+  const agent = new Agent({ keepAlive: true });
+  const proxy = createSecureServer({ key: pem, cert: pem }, (from, to) => {
+    const asked = Object.entries(from.headers);
+    const headers = Object.fromEntries(
+      asked.filter(([name]) => name[0] !== ":"),
+    );
+    const options = { agent, method: from.method, headers };
+    const ask = request(new URL(from.url, server.url), options, (answer) => {
+      for (const name of ["connection", "keep-alive", "transfer-encoding"])
+        delete answer.headers[name];
+      answer.pipe(to.writeHead(answer.statusCode ?? 502, answer.headers));
+    });
+    from.pipe(ask);
+  });
+  await once(proxy.listen(0, "127.0.0.1").unref(), "listening");
+  const { port } = /** @type {import("node:net").AddressInfo} */ (
+    proxy.address()
+  );
+  return { ...server, url: `https://127.0.0.1:${port}/` };
+}
 
 /**
  * Copies folders into a new folder, which is removed at the end of the process.

@@ -22,6 +22,7 @@ export const launch = (options = {}) =>
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
+      "--ignore-certificate-errors",
     ],
     ...options,
   });
