@@ -63,7 +63,8 @@ export async function spoken(server) {
         delete answer.headers[name];
       answer.pipe(to.writeHead(answer.statusCode ?? 502, answer.headers));
     });
-    from.pipe(ask);
+    // A page may ask while the benchmark ends.
+    from.pipe(ask.on("error", () => to.stream.close()));
   });
   await once(proxy.listen(0, "127.0.0.1").unref(), "listening");
   const { port } = /** @type {import("node:net").AddressInfo} */ (
