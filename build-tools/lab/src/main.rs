@@ -7,6 +7,7 @@ mod judgments;
 mod matches;
 mod network;
 mod rate;
+mod real_mix;
 mod results;
 mod statistics;
 mod suite;
@@ -62,6 +63,10 @@ enum Command {
     Judgments(judgments::Args),
     /// Train the engine's network. The same data give the same bytes
     TrainNet(network::Args),
+    /// Write evaluations that are distributed like those of Lichess
+    RealMix(real_mix::Args),
+    /// Print statistics of dumps of evaluations
+    Describe(dump::Args),
     /// Fit the weights by which moves are ranked, or validate them
     FitMoves(moves::fit_moves::Args),
 }
@@ -74,6 +79,8 @@ fn main() -> ExitCode {
         Command::Bench(args) => bench::run(&args),
         Command::Judgments(args) => judgments::run(&args),
         Command::TrainNet(args) => network::run(&args),
+        Command::RealMix(args) => real_mix::run(&args),
+        Command::Describe(args) => dump::describe(&args),
         Command::FitMoves(args) => moves::fit_moves::run(&args),
     };
     match done {

@@ -254,7 +254,7 @@ fn leaves_kings(chess: &Chess, m: Move) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use shakmaty::Square;
+    use shakmaty::{CastlingMode, Chess, Move, Position as _, Square};
     use shelfish::position::Position;
     use shelfish::table::{Block, Chunk, KeyRange, encode_block};
 
@@ -329,6 +329,35 @@ mod tests {
             "{payload:02x?}"
         );
         Some(eval)
+    }
+
+    #[test]
+    fn five_evaluations_of_twenty_lines_with_equal_lines_and_mates_survive() {
+        let pv = |(n, m): (usize, &Move)| {
+            let (name, line) = (["mate", "cp"][n.min(1)], m.to_uci(CastlingMode::Standard));
+            format!(r#"{{"{name}":{},"line":"{line}"}}"#, 30 - n)
+        };
+        let moves = Chess::default().legal_moves();
+        let pvs: Vec<String> = moves.iter().enumerate().map(pv).collect();
+        // The second line is the first one again.
+        let pvs = [&pvs[..1], &pvs[..19]].concat().join(",");
+        let evals: Vec<String> = (20..25)
+            .map(|depth| format!(r#"{{"pvs":[{pvs}],"knodes":7,"depth":{depth}}}"#))
+            .collect();
+        let eval = eval(&format!(
+            r#"{{"fen":"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -","evals":[{}]}}"#,
+            evals.join(",")
+        ));
+        let payload = encode(&eval.evaluations, Surplus::default());
+        assert_eq!(
+            eval.evaluations
+                .iter()
+                .map(|eval| eval.pvs.len())
+                .sum::<usize>(),
+            100
+        );
+        let key = eval.position.key();
+        assert_eq!(built(key.as_bytes(), &payload), Some(eval));
     }
 
     #[test]
