@@ -12,7 +12,7 @@ use super::board::RelativeBoard;
 use super::context::PositionContext;
 use super::features::{Mover, WEIGHTS};
 use super::history::History;
-use super::line::{COLUMNS, LineColumns, LineInfo, RANK, WIDE, encode};
+use super::line::{COLUMNS, LineColumns, LineInfo, MOVES, encode};
 use super::prefix::LinePrefix;
 use super::tree::Tree;
 use crate::dump;
@@ -90,8 +90,8 @@ fn read(path: &Path, max: usize) -> Result<[Vec<Record>; 2]> {
     Ok(halves)
 }
 
-/// Weight of one unit of log-odds. A finer scale saves 0.01 bits per move but adds 2 kB of weights.
-const SCALE: f32 = 8.0;
+/// Weight of one unit of log-odds: a weight of 8 doubles the odds.
+const SCALE: f32 = 8.0 * std::f32::consts::LOG2_E;
 
 /// Shrinks weights with little evidence towards zero. A weight with this sum of squared gradients is halved.
 ///
@@ -222,7 +222,7 @@ fn fit(records: &[Record], epochs: usize) -> Vec<u8> {
             loss / count as f64
         );
     }
-    // The weights are not centred: a constant added to a table changes no rank, and weights of rare features stay near
+    // The weights are not centred: a constant added to a table changes no probability, and weights of rare features stay near
     // 0.
     let weights = model.weights.iter().zip(&model.squares);
     let weights = weights.map(|(weight, squares)| {
@@ -244,9 +244,10 @@ fn entropy(column: &[u8]) -> f64 {
     counts.iter().filter(|n| **n > 0).map(bits).sum::<f64>() / 8.0
 }
 
-/// Codes the lines with the built-in weights, in blocks of 600 records. Returns the entropy of the columns.
+/// Codes the lines with the built-in weights, in blocks of 600 records. Returns the bits of a move, and the entropy of the
+/// columns.
 fn validate(records: &[Record]) -> String {
-    let (mut ranked, mut columns) = (0, [0.0; COLUMNS]);
+    let (mut moves, mut columns) = (0, [0.0; COLUMNS]);
     for block in records.chunks(600) {
         let mut out = LineColumns::default();
         for record in block {
@@ -256,16 +257,23 @@ fn validate(records: &[Record]) -> String {
                 .map(|(info, line)| (*info, line.as_slice()))
                 .collect();
             // Records beyond the limits of the format are ignored.
-            let _ = encode(&record.position, &lines, None, &mut out);
+            let _ = encode(&record.position, &lines, &mut out);
         }
-        for (sum, column) in columns.iter_mut().zip(&out.columns) {
-            *sum += entropy(column);
+        let mut choice = Choice::default();
+        for record in block {
+            choices(record, &mut choice, |_| moves += 1);
         }
-        ranked += out.columns[RANK..WIDE].iter().map(Vec::len).sum::<usize>();
+        for (n, (sum, column)) in columns.iter_mut().zip(out.finish()).enumerate() {
+            *sum += if n == MOVES {
+                column.len() as f64
+            } else {
+                entropy(&column)
+            };
+        }
     }
-    let bits = 8.0 * columns[RANK..WIDE].iter().sum::<f64>() / ranked as f64;
+    let bits = 8.0 * columns[MOVES] / moves as f64;
     let bytes = columns
         .map(|sum| format!(" {:.3}", sum / records.len() as f64))
         .concat();
-    format!("{ranked} ranked moves, {bits:.4} bits each; bytes a record by column:{bytes}")
+    format!("{moves} moves, {bits:.4} bits each; bytes a record by column:{bytes}")
 }

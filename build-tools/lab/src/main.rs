@@ -12,6 +12,10 @@ mod results;
 mod statistics;
 mod suite;
 
+#[path = "../../../crate/src/leb128.rs"]
+#[allow(dead_code, reason = "the fit only writes numbers")]
+mod leb128;
+
 /// Modules of the library, and the fit of their weights.
 #[path = "../../../crate/src/moves"]
 #[allow(
@@ -27,6 +31,7 @@ mod moves {
     mod line;
     mod order;
     mod prefix;
+    mod range;
     mod see;
     mod tree;
 

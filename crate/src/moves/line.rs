@@ -1,11 +1,15 @@
-//! The lines of one record as columns of small integers.
+//! The lines of records as columns of small integers and streams of moves.
 
 use shakmaty::{Chess, Move, Position as _};
 
 use super::history::History;
 use super::order::MoveOrder;
 use super::prefix::LinePrefix;
+use super::range::RangeReader;
+#[cfg(any(feature = "write", test))]
+use super::range::RangeWriter;
 use super::tree::Tree;
+use crate::leb128;
 
 /// Properties of a line that are known before it is decoded.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -16,22 +20,38 @@ pub(crate) struct LineInfo {
     pub(crate) depth: u16,
 }
 
-/// Number of columns.
-pub(crate) const COLUMNS: usize = WIDE + 1;
-
 /// Number of moves shared with an earlier line: first the column for first PVs, then the column for other PVs.
-pub(crate) const SHARED: usize = 0;
+const SHARED: usize = 0;
 /// The number of that earlier line.
-pub(crate) const SOURCE: usize = 2;
+const SOURCE: usize = 2;
 /// Lengths in moves: first the column of shallow lines, then that of deep ones.
 pub(crate) const LENGTH: usize = 3;
-/// The ranks of the moves that are not shared.
-pub(crate) const RANK: usize = 5;
-/// The four-byte numbers that escapes stand for.
-pub(super) const WIDE: usize = 6;
+/// The sizes of streams.
+const SIZE: usize = 5;
+/// The streams of the moves that are not shared. Each has the moves of one [`Unit`].
+pub(crate) const MOVES: usize = 6;
+/// Number of columns.
+pub(crate) const COLUMNS: usize = 7;
 
-/// A byte of this value stands for a four-byte number in the column of wide values.
-const ESCAPE: u8 = u8::MAX;
+/// Counts the records and their moves that are not shared, from the last end of a stream on. A stream ends after the
+/// record that brings the sum to the maximum: an end costs half a byte, and a move of an earlier record the time to decode it.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Unit(usize);
+
+impl Unit {
+    const MAX: usize = 16;
+
+    /// Adds a record of so many moves, and returns whether the stream ends after it.
+    pub(crate) fn add(&mut self, moves: usize) -> bool {
+        self.0 += 1 + moves;
+        self.0 >= Unit::MAX
+    }
+
+    /// Returns the usual number of nibbles of the stream.
+    fn nibbles(self) -> usize {
+        self.0 * 3 / 4
+    }
+}
 
 /// The most moves of all lines of a record, shared ones included.
 pub(crate) const MAX_PLIES: usize = 1 << 12;
@@ -43,7 +63,7 @@ pub(crate) const SAFE_PLIES: usize = MAX_COST / (POSITION_COST + 270);
 /// The cost of a position by itself; one legal move costs 1.
 const POSITION_COST: usize = 32;
 
-/// Returns the cost of decoding a move from its rank: of the position, then of each of its `legal` moves. Shared moves
+/// Returns the cost of decoding a move: of the position, then of each of its `legal` moves. Shared moves
 /// cost next to nothing.
 fn cost(legal: usize) -> usize {
     POSITION_COST + legal
@@ -53,26 +73,59 @@ fn cost(legal: usize) -> usize {
 #[cfg(any(feature = "write", test))]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LineColumns {
-    /// Each ends in its own entropy table.
-    pub(crate) columns: [Vec<u8>; COLUMNS],
+    /// Each ends in its own entropy table. The streams have one nibble a byte.
+    columns: [Vec<u8>; COLUMNS],
+    stream: RangeWriter,
+    unit: Unit,
 }
 
 #[cfg(any(feature = "write", test))]
 impl LineColumns {
     fn put(&mut self, column: usize, value: usize) {
-        if value < usize::from(ESCAPE) {
-            self.columns[column].push(value as u8);
-        } else {
-            self.columns[column].push(ESCAPE);
-            self.columns[WIDE].extend_from_slice(&(value as u32).to_le_bytes());
+        leb128::push(&mut self.columns[column], value as u64);
+    }
+
+    /// Copies records of another block with their stream. Returns whether no stream has begun here.
+    #[cfg(feature = "write")]
+    pub(crate) fn copy(&mut self, columns: [&[u8]; MOVES], nibbles: Vec<u8>) -> bool {
+        let is_free = self.unit == Unit::default();
+        if is_free {
+            for (column, copied) in self.columns.iter_mut().zip(columns) {
+                column.extend_from_slice(copied);
+            }
+            self.columns[MOVES].extend(nibbles);
         }
+        is_free
+    }
+
+    /// Ends the stream.
+    fn end(&mut self) {
+        let nibbles = core::mem::take(&mut self.stream).finish();
+        let usual = core::mem::take(&mut self.unit).nibbles();
+        let more = nibbles.len().checked_sub(usual);
+        let fewer = usual.saturating_sub(nibbles.len());
+        self.put(SIZE, more.map_or_else(|| 2 * fewer - 1, |more| 2 * more));
+        self.columns[MOVES].extend(nibbles);
+    }
+
+    /// Returns the columns, which end here.
+    pub(crate) fn finish(mut self) -> [Vec<u8>; COLUMNS] {
+        if self.unit != Unit::default() {
+            self.end();
+        }
+        let nibbles = &mut self.columns[MOVES];
+        let pairs = nibbles.chunks(2);
+        *nibbles = pairs
+            .map(|pair| pair.iter().rev().fold(0, |byte, nibble| byte << 4 | nibble))
+            .collect();
+        self.columns
     }
 }
 
-/// A reader's place in the columns of a block.
+/// A reader's place in the columns of a block, without the streams.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Cursors<'a> {
-    rest: [&'a [u8]; COLUMNS],
+    rest: [&'a [u8]; MOVES],
 }
 
 /// The reason why the lines of a record are invalid.
@@ -101,13 +154,19 @@ pub enum LineError {
         /// Number of moves of the line.
         length: usize,
     },
-    /// A move's rank is beyond the legal moves.
-    #[error("rank {rank} of {legal} legal moves at ply {ply}")]
-    Rank {
+    /// A stream has no size.
+    #[error("a stream of moves has a size of {found} less than {usual}")]
+    Size {
+        /// By how much it is smaller than usual.
+        found: u64,
+        /// The usual size.
+        usual: usize,
+    },
+    /// A move is none of the legal moves.
+    #[error("the move at ply {ply} is none of {legal} legal moves")]
+    Move {
         /// Moves played before it.
         ply: usize,
-        /// The rank found.
-        rank: usize,
         /// Number of legal moves.
         legal: usize,
     },
@@ -125,7 +184,7 @@ pub enum LineError {
     },
 }
 
-/// The numbers that come before the ranks of a line.
+/// The numbers of a line.
 struct LineHeader {
     shared: usize,
     source: usize,
@@ -140,25 +199,21 @@ fn length_column(info: LineInfo) -> usize {
 /// Appends the lines of one record: those of its best evaluation first, each evaluation's best first. Returns how many
 /// moves they have.
 ///
-/// `coded` is at a decoded record that began with these lines, in the columns of another block. Its ranks are copied as far
-/// as its lines have the same codes.
-///
 /// # Errors
 ///
 /// The record is beyond the limits of the format: [`LineError::Plies`], [`LineError::Cost`]. A move is illegal:
-/// [`LineError::Rank`].
+/// [`LineError::Move`].
 #[cfg(any(feature = "write", test))]
 pub(crate) fn encode(
     position: &Chess,
     lines: &[(LineInfo, &[Move])],
-    mut coded: Option<Cursors<'_>>,
     out: &mut LineColumns,
 ) -> Result<usize, LineError> {
     let plies = lines.iter().map(|(_, line)| line.len()).sum();
     if plies > MAX_PLIES {
         return Err(LineError::Plies { found: plies });
     }
-    let mut spent = 0;
+    let (mut spent, mut coded) = (0, 0);
     let mut history = History::default();
     let mut tree = Tree::default();
     for (i, &(info, line)) in lines.iter().enumerate() {
@@ -171,41 +226,28 @@ pub(crate) fn encode(
             out.put(SOURCE, tree.first_line(node));
         }
         out.put(length_column(info), line.len());
-        let header = coded.as_mut().and_then(|coded| coded.header(i, info).ok());
-        if header.is_none_or(|header| (header.shared, header.length) != (shared, line.len())) {
-            // The ranks of the later lines depend on the moves of this line.
-            coded = None;
-        }
-        if let Some(coded) = &mut coded {
-            // Decoding has checked the moves and their cost.
-            for _ in shared..line.len() {
-                out.put(RANK, coded.take(RANK)?);
+        let mut replay = Replay::new(position, &line[..shared]);
+        let mut barred = tree.children(node);
+        for (ply, m) in line.iter().enumerate().skip(shared) {
+            let order = replay.order(&history, &barred);
+            spent += cost(order.len());
+            if spent > MAX_COST {
+                return Err(LineError::Cost { found: spent });
             }
-        } else {
-            let mut replay = Replay::new(position, &line[..shared]);
-            let mut barred = tree.children(node);
-            for (ply, m) in line.iter().enumerate().skip(shared) {
-                let order = replay.order(&history, &barred);
-                spent += cost(order.len());
-                if spent > MAX_COST {
-                    return Err(LineError::Cost { found: spent });
-                }
-                let Some(rank) = order.rank(*m) else {
-                    return Err(LineError::Rank {
-                        ply,
-                        rank: order.len(),
-                        legal: order.len(),
-                    });
-                };
-                out.put(RANK, rank);
-                replay.play(*m);
-                barred.clear();
-            }
+            let legal = order.len();
+            let written = order.write(*m, &mut out.stream);
+            written.ok_or(LineError::Move { ply, legal })?;
+            replay.play(*m);
+            barred.clear();
         }
+        coded += line.len() - shared;
         if i + 1 < lines.len() {
             history.add(position.turn(), line);
             tree.insert(node, &line[shared..], i);
         }
+    }
+    if out.unit.add(coded) {
+        out.end();
     }
     Ok(plies)
 }
@@ -266,27 +308,32 @@ impl Replay {
 
 impl<'a> Cursors<'a> {
     /// Creates a reader at the first record of a block.
-    pub(crate) fn new(columns: [&'a [u8]; COLUMNS]) -> Cursors<'a> {
+    pub(crate) fn new(columns: [&'a [u8]; MOVES]) -> Cursors<'a> {
         Cursors { rest: columns }
     }
 
     /// Returns the bytes left in each column, from which a later reader can continue.
-    pub(crate) fn left(&self) -> [usize; COLUMNS] {
+    pub(crate) fn left(&self) -> [usize; MOVES] {
         self.rest.map(<[u8]>::len)
     }
 
     fn take(&mut self, column: usize) -> Result<usize, LineError> {
-        let ended = LineError::Ended { column };
-        let (value, rest) = self.rest[column].split_first().ok_or(ended)?;
-        self.rest[column] = rest;
-        if *value < ESCAPE {
-            return Ok(usize::from(*value));
-        }
-        let (wide, rest) = self.rest[WIDE]
-            .split_first_chunk()
-            .ok_or(LineError::Ended { column: WIDE })?;
-        self.rest[WIDE] = rest;
-        Ok(u32::from_le_bytes(*wide) as usize)
+        let value = leb128::take(&mut self.rest[column]);
+        let value = value.and_then(|value| usize::try_from(value).ok());
+        value.ok_or(LineError::Ended { column })
+    }
+
+    /// Reads the size of a stream in nibbles.
+    pub(crate) fn size(&mut self, unit: Unit) -> Result<usize, LineError> {
+        let (value, usual) = (self.take(SIZE)?, unit.nibbles());
+        let size = match value % 2 {
+            0 => usual.checked_add(value / 2),
+            _ => usual.checked_sub(value / 2 + 1),
+        };
+        size.ok_or(LineError::Size {
+            found: value as u64,
+            usual,
+        })
     }
 
     fn header(&mut self, i: usize, info: LineInfo) -> Result<LineHeader, LineError> {
@@ -311,7 +358,7 @@ impl<'a> Cursors<'a> {
         })
     }
 
-    /// Skips the lines of a record and counts their moves.
+    /// Skips the lines of a record. Returns how many moves they have, and how many of these are not shared.
     ///
     /// # Errors
     ///
@@ -319,22 +366,20 @@ impl<'a> Cursors<'a> {
     pub(crate) fn skip(
         &mut self,
         infos: impl Iterator<Item = LineInfo>,
-    ) -> Result<usize, LineError> {
-        let mut plies = 0;
+    ) -> Result<(usize, usize), LineError> {
+        let (mut plies, mut coded) = (0, 0);
         for (i, info) in infos.enumerate() {
             let header = self.header(i, info)?;
-            for _ in header.shared..header.length {
-                self.take(RANK)?;
-            }
+            coded += header.length - header.shared;
             plies += header.length;
             if plies > MAX_PLIES {
                 return Err(LineError::Plies { found: plies });
             }
         }
-        Ok(plies)
+        Ok((plies, coded))
     }
 
-    /// Decodes the lines of the next record.
+    /// Decodes the lines of the next record, whose moves come next in the stream.
     ///
     /// # Errors
     ///
@@ -343,6 +388,7 @@ impl<'a> Cursors<'a> {
         &mut self,
         position: &Chess,
         infos: &[LineInfo],
+        stream: &mut RangeReader<'_>,
     ) -> Result<Vec<Vec<Move>>, LineError> {
         let mut history = History::default();
         let mut tree = Tree::default();
@@ -375,15 +421,13 @@ impl<'a> Cursors<'a> {
             let mut barred = tree.children(tree.follow(prefix).0);
             let mut line = prefix.to_vec();
             for ply in shared..length {
-                let rank = self.take(RANK)?;
                 let order = replay.order(&history, &barred);
                 spent += cost(order.len());
                 if spent > MAX_COST {
                     return Err(LineError::Cost { found: spent });
                 }
-                let m = order
-                    .pick(rank)
-                    .map_err(|legal| LineError::Rank { ply, rank, legal })?;
+                let legal = order.len();
+                let m = order.read(stream).ok_or(LineError::Move { ply, legal })?;
                 replay.play(m);
                 line.push(m);
                 barred.clear();

@@ -1,9 +1,9 @@
-//! The codec of principal variations: each move is encoded as its rank among the legal moves, most likely first.
+//! The codec of principal variations: each move is encoded by its probability among the legal moves.
 //!
 //! The lines of a record become a few columns of small integers: the number of moves shared with an earlier line of the
-//! record, the index of that line, the length of the line, and the ranks of the moves that are not shared. A linear
-//! model with frozen integer weights orders the moves, so the order is the same on every machine. A record is decoded
-//! without other records. Earlier records are skipped without generating moves.
+//! record, the index of that line, and the length of the line. The moves that are not shared are the choices of a range
+//! coder. A linear model with frozen integer weights estimates their probabilities in integers, so that they are the
+//! same on every machine. One stream has the moves of one record, or of a few small ones. Other streams are skipped without generating moves.
 
 mod board;
 mod context;
@@ -12,6 +12,7 @@ mod history;
 mod line;
 mod order;
 mod prefix;
+mod range;
 mod see;
 #[cfg(test)]
 mod tests;
@@ -19,9 +20,12 @@ mod tree;
 
 pub(crate) use board::relative_square;
 pub use line::LineError;
-pub(crate) use line::{COLUMNS, Cursors, LENGTH, LineInfo, MAX_PLIES};
+pub(crate) use line::{COLUMNS, Cursors, LENGTH, LineInfo, MAX_PLIES, MOVES, Unit};
 #[cfg(feature = "write")]
 pub(crate) use line::{DecodingCost, MAX_COST, SAFE_PLIES};
 #[cfg(any(feature = "write", test))]
 pub(crate) use line::{LineColumns, encode};
 pub(crate) use order::MoveOrder;
+pub(crate) use range::RangeReader;
+#[cfg(feature = "write")]
+pub(crate) use range::nibble;

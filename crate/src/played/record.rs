@@ -93,6 +93,7 @@ impl Record for Played {
         _: &Columns,
         n: usize,
         position: Position,
+        _: &[Position],
         step: &dyn Fn(usize) -> (Square, Square),
     ) -> Result<Played, RecordError> {
         let others = decoded
@@ -121,7 +122,7 @@ impl Record for Played {
             for other in others {
                 let rank = decoded.ranks[other];
                 let m = ranking
-                    .pick(rank as usize)
+                    .pick(rank)
                     .map_err(|legal| RecordError::Rank { rank, legal })?;
                 if moves.iter().any(|played| played.m == m) {
                     return Err(RecordError::Duplicate { rank });

@@ -235,10 +235,10 @@ impl<R: Record> Block<R> {
 
     fn record(&self, n: usize, position: Position) -> Result<R, TableError> {
         let fen = position.clone();
-        R::decode(&self.decoded, &self.columns, n, position, &|n| {
-            self.forest.steps[n]
-        })
-        .map_err(|error| {
+        let before = R::first_needed(&self.decoded, n)..n;
+        let before: Vec<Position> = before.map(|n| self.position(n)).collect::<Result<_, _>>()?;
+        let step = |n: usize| self.forest.steps[n];
+        R::decode(&self.decoded, &self.columns, n, position, &before, &step).map_err(|error| {
             self.chunk.error(ChunkErrorKind::Record {
                 fen: fen.to_string(),
                 error,

@@ -85,7 +85,14 @@ pub trait Record: sealed::Sealed + Sized + Send + Sync + 'static {
     #[doc(hidden)]
     fn weights(decoded: &Self::BlockColumns, totals: &mut [u64]) -> Vec<usize>;
 
-    /// Reads the record of stored number `n`. `step` is as in `encode`.
+    /// Returns the number of the first record that `decode` of record `n` needs, at most `n`.
+    #[doc(hidden)]
+    fn first_needed(_decoded: &Self::BlockColumns, n: usize) -> usize {
+        n
+    }
+
+    /// Reads the record of stored number `n`. `before` are the positions of the records before it, from the first that is
+    /// needed. `step` is as in `encode`.
     ///
     /// # Errors
     ///
@@ -96,6 +103,7 @@ pub trait Record: sealed::Sealed + Sized + Send + Sync + 'static {
         columns: &Columns,
         n: usize,
         position: Position,
+        before: &[Position],
         step: &dyn Fn(usize) -> (Square, Square),
     ) -> Result<Self, RecordError>;
 }
