@@ -121,16 +121,16 @@ pub fn npm_ci(directory: &str) -> Result<()> {
 }
 
 /// Prints a remark if a tool of some tests cannot be installed.
-fn remark(installed: Result<()>) {
-    if let Err(error) = installed {
-        say(format!("NOT TESTED completely: {error:#}"));
-    }
+pub fn remark<T>(installed: Result<T>) -> Option<T> {
+    installed
+        .inspect_err(|error| say(format!("NOT TESTED completely: {error:#}")))
+        .ok()
 }
 
 /// Installs servers with the protocols of S3 and Google, and programs that change the clock of a process and kill it before a system
 /// call.
 pub fn for_rust_tests() {
-    remark(python("stores").map(drop));
+    remark(python("stores"));
     remark(debian(&[
         ("faketime", &["faketime"]),
         ("strace", &["strace"]),

@@ -80,6 +80,12 @@ pub(super) const STEPS: &[Step] = &[
         "unit, property and integration tests",
     ),
     step(
+        "reader",
+        When::Test,
+        reader,
+        "a reader in Python, written from FORMAT.md",
+    ),
+    step(
         "module",
         When::Test,
         module,
@@ -228,6 +234,19 @@ fn rust(args: &Args) -> Result<()> {
         tests.env("SHELFISH_LONG", "1");
     }
     run_tests(&mut tests)
+}
+
+fn reader(_: &Args) -> Result<()> {
+    let Some(bin) = tools::remark(tools::python("reader")) else {
+        return Ok(());
+    };
+    programs(&["shelfish-cli"])?;
+    let mut tests = command(bin.join("python"));
+    run_tests(
+        tests
+            .arg("tests/reader/test.py")
+            .env("SHELFISH", program("shelfish")),
+    )
 }
 
 fn fuzz(_: &Args) -> Result<()> {
