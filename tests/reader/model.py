@@ -16,6 +16,7 @@ assert sum(TABLES.values()) == len(WEIGHTS), "weights.bin has another size than 
 STARTS = dict(zip(TABLES, accumulate(TABLES.values(), initial=0)))
 P, N, B, R, Q, K = range(6)
 WORTH = [1, 3, 3, 5, 9, 30]
+OCTAVE = [4096, 3756, 3444, 3158, 2896, 2656, 2435, 2233]
 WE, THEY = chess.WHITE, chess.BLACK
 
 
@@ -338,8 +339,11 @@ def score(seen, line, memory, move):
 
 
 def ranked(line, memory, barred=()):
-    """Returns the legal moves by rank."""
+    """Returns the candidates by rank, each with its frequency."""
     seen = Seen(line.board)
     seen.terms()
-    moves = seen.legal()
-    return sorted(moves, key=lambda move: (move.order() in barred, -score(seen, line, memory, move), move.order()))
+    moves = [move for move in seen.legal() if move.order() not in barred]
+    scores = {move: score(seen, line, memory, move) for move in moves}
+    best = max(scores.values(), default=0)
+    moves.sort(key=lambda move: (-scores[move], move.order()))
+    return [(move, max(1, OCTAVE[best - scores[move] & 7] >> (best - scores[move] >> 3))) for move in moves]

@@ -461,17 +461,16 @@ def evaluations(columns, forest, totals):
         check(order == sorted(order), "the evaluations are not in order")
         records.append((node.board, record, evals))
     bits.end()
-    for board, record, evals in records:
+    shapes = [line_shapes(lines, evals) for _, _, evals in records]
+    streams = Streams(lines[5:], [[length - shared for shared, _, length in shape] for shape in shapes])
+    for (board, record, evals), shape in zip(records, shapes):
         totals["evaluations"] += len(evals)
-        totals["pvs"] += sum(len(scores) for _, scores in evals)
-        memory, earlier, moves = model.Memory(), [], 0
-        for entry, (deep, scores) in zip(record["evals"], evals):
-            entry["pvs"] = []
-            for pv, score in enumerate(scores):
-                line = read_line(lines, board, memory, earlier, pv, deep)
-                moves += len(line)
-                entry["pvs"].append({**mate_or_cp(score), "line": " ".join(map(name, line))})
-        check(moves <= 4096, "a record has more than 4,096 moves")
+        totals["pvs"] += len(shape)
+        check(sum(length for _, _, length in shape) <= 4096, "a record has more than 4,096 moves")
+        texts = iter(read_lines(streams, board, shape))
+        for entry, (_, scores) in zip(record["evals"], evals):
+            entry["pvs"] = [{**mate_or_cp(score), "line": next(texts)} for score in scores]
+    check(streams.at == len(streams.nibbles) or streams.nibbles[streams.at :] == [0], "nibbles are left")
     return [record for _, record, _ in records]
 
 
@@ -483,31 +482,79 @@ def mate_or_cp(score):
     return {"mate": mate if score > 0 else -mate}
 
 
-def read_line(columns, board, memory, earlier, pv, depth):
-    """Reads a line. `earlier` has the earlier lines of the record."""
-    first, further, sources, shallow, deep, ranks, wide = columns
+def line_shapes(columns, evals):
+    """Returns the number of shared moves, the source and the length of each line of a record."""
+    first, further, sources, shallow, deep = columns[:5]
+    shapes = []
+    for depth, scores in evals:
+        for pv in range(len(scores)):
+            shared = (further if pv else first).leb128() if shapes else 0
+            source = sources.leb128() if shared and len(shapes) > 1 else 0
+            length = (shallow if depth <= 8 else deep).leb128()
+            check(not shared or source < len(shapes) and shared <= shapes[source][2], "a source has too few moves")
+            check(shared <= length, "more shared moves than moves")
+            shapes.append((shared, source, length))
+    return shapes
 
-    def value(column):
-        byte = column.byte()
-        return wide.integer() if byte == 255 else byte
 
-    shared = value(further if pv else first) if earlier else 0
-    source = value(sources) if shared and len(earlier) > 1 else 0
-    length = value(shallow if depth <= 8 else deep)
-    check(shared <= length and (not shared or shared <= len(earlier[source].played)), "too many shared moves")
-    line = model.Line(board)
-    for move, _, _ in earlier[source].played[:shared] if shared else []:
-        line.play(move)
-    orders = [[move.order() for move, _, _ in other.played] for other in [line, *earlier]]
-    barred = {other[shared] for other in orders[1:] if len(other) > shared and other[:shared] == orders[0]}
-    for ply in range(shared, length):
-        moves = model.ranked(line, memory, barred if ply == shared else ())
-        rank = value(ranks)
-        check(rank < len(moves), "no legal move has this rank")
-        line.play(moves[rank])
-    earlier.append(line)
-    memory.remember(line)
-    return line.played
+class Streams:
+    """The coded moves of a block. `moves` has for each record the moves of its lines that are not shared."""
+
+    def __init__(self, columns, moves):
+        self.sizes, column = columns
+        self.nibbles = [half for byte in column.take(column.left()) for half in (byte & 15, byte >> 4)]
+        self.sums, self.at = [], 0
+        for n, lines in enumerate(moves):
+            if n == 0 or self.sums[-1] >= 16:
+                self.sums.append(0)
+            self.sums[-1] += 1 + sum(lines)
+        self.done = 16
+
+    def begin_record(self, moves):
+        if self.done >= 16:
+            self.done, u = 0, self.sums.pop(0) * 3 // 4
+            size = u + unzigzag(self.sizes.leb128())
+            check(0 <= size <= len(self.nibbles) - self.at, "the size of a stream is wrong")
+            self.rest = iter(self.nibbles[self.at : self.at + size])
+            self.at += size
+            self.range, self.code = 2**32 - 1, 0
+            for _ in range(8):
+                self.code = 16 * self.code + next(self.rest, 0)
+        self.done += 1 + moves
+
+    def move(self, candidates):
+        total = sum(frequency for _, frequency in candidates)
+        r = self.range // max(1, total)
+        p, s = self.code // r, 0
+        for move, frequency in candidates:
+            if p < s + frequency:
+                break
+            s += frequency
+        check(p < total, "the stream has no move at its place")
+        self.code, self.range = self.code - s * r, frequency * r
+        while self.range < 2**28:
+            self.range, self.code = 16 * self.range, 16 * self.code + next(self.rest, 0)
+        return move
+
+
+def read_lines(streams, board, shapes):
+    """Returns the lines of a record."""
+    streams.begin_record(sum(length - shared for shared, _, length in shapes))
+    memory, earlier, cost = model.Memory(), [], 0
+    for shared, source, length in shapes:
+        line = model.Line(board)
+        for move, _, _ in earlier[source].played[:shared] if shared else []:
+            line.play(move)
+        orders = [[move.order() for move, _, _ in other.played] for other in [line, *earlier]]
+        barred = {other[shared] for other in orders[1:] if len(other) > shared and other[:shared] == orders[0]}
+        for ply in range(shared, length):
+            candidates = model.ranked(line, memory, barred if ply == shared else ())
+            cost += 32 + len(candidates) + (len(barred) if ply == shared else 0)
+            line.play(streams.move(candidates))
+        earlier.append(line)
+        memory.remember(line)
+    check(cost <= 131_072, "the moves of a record cost too much")
+    return [" ".join(map(name, line.played)) for line in earlier]
 
 
 # Section 9
@@ -687,7 +734,7 @@ class Book:
             else:
                 ranks = ranks or model.ranked(model.Line(node.board), model.Memory())
                 check(way < min(511, len(ranks)), "no legal move has this rank")
-                move = ranks[way]
+                move = ranks[way][0]
             moves.append((move, results, references))
         moves.sort(key=lambda way: (-count(way[1]), way[0].origin ^ mirror, way[0].target ^ mirror, way[0].promotion))
         names = [name((move, mirror)) for move, _, _ in moves]
