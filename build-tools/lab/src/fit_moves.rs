@@ -11,8 +11,7 @@ use shakmaty::{Chess, Move, Position as _};
 use super::board::RelativeBoard;
 use super::context::PositionContext;
 use super::features::{Mover, WEIGHTS};
-use super::history::History;
-use super::line::{COLUMNS, LineColumns, LineInfo, MOVES, encode};
+use super::line::{COLUMNS, LineColumns, LineInfo, Lines, MOVES, Unit, encode, remembered};
 use super::prefix::LinePrefix;
 use super::tree::Tree;
 use crate::dump;
@@ -64,6 +63,8 @@ pub fn run(args: &Args) -> Result<()> {
 struct Record {
     position: Chess,
     lines: Vec<(LineInfo, Vec<Move>)>,
+    /// The records before it in its stream.
+    earlier: Vec<Lines>,
 }
 
 /// Number of consecutive lines that stay together. They come from few games.
@@ -72,6 +73,7 @@ const RUN: usize = 1000;
 /// Reads records and splits them into two halves. Runs of neighbouring lines alternate between the halves.
 fn read(path: &Path, max: usize) -> Result<[Vec<Record>; 2]> {
     let mut halves = [Vec::new(), Vec::new()];
+    let (mut earlier, mut unit): (Vec<Lines>, _) = Default::default();
     for (number, record) in dump::records(path)?.enumerate().take(max) {
         let parsed = record?;
         let mut lines = Vec::new();
@@ -82,10 +84,23 @@ fn read(path: &Path, max: usize) -> Result<[Vec<Record>; 2]> {
                 (LineInfo { is_first_pv, depth }, pv.line)
             }));
         }
-        halves[number / RUN % 2].push(Record {
-            position: parsed.position.chess().clone(),
+        let position = parsed.position.chess().clone();
+        if number % RUN == 0 {
+            (earlier, unit) = Default::default();
+        }
+        let record = Record {
+            position: position.clone(),
             lines,
-        });
+            earlier: earlier.clone(),
+        };
+        let mut moves = 0;
+        choices(&record, &mut Choice::default(), |_| moves += 1);
+        let lines = record.lines.iter().map(|(_, line)| line.clone());
+        earlier.push((position, lines.collect()));
+        if Unit::add(&mut unit, moves) {
+            (earlier, unit) = Default::default();
+        }
+        halves[number / RUN % 2].push(record);
     }
     Ok(halves)
 }
@@ -108,7 +123,7 @@ struct Choice {
 
 /// Calls `each` for every move that the line codec ranks.
 fn choices(record: &Record, choice: &mut Choice, mut each: impl FnMut(&Choice)) {
-    let mut history = History::default();
+    let mut history = remembered(&record.position, &record.earlier);
     let mut tree = Tree::default();
     for (i, (_, line)) in record.lines.iter().enumerate() {
         let (node, shared) = tree.follow(line);

@@ -258,15 +258,18 @@ impl Record for PositionEval {
     ) -> Result<PositionEval, RecordError> {
         let nibbles = decoded.stream(n).map(|stream| stream.nibbles.clone());
         let moves = columns.bytes(LINES + moves::MOVES);
-        let mut stream = RangeReader::new(moves, nibbles.unwrap_or_default());
-        let mut lines = Vec::new();
+        let mut stream = moves::Stream {
+            reader: RangeReader::new(moves, nibbles.unwrap_or_default()),
+            records: Vec::new(),
+        };
         for (n, position) in (n - before.len()..).zip(before.iter().chain([&position])) {
             let cursors = decoded.cursors(columns, n);
             let mut cursors = cursors.ok_or(RecordError::Missing { n })?;
             let line_infos: Vec<LineInfo> = decoded.numbers.line_infos(n).collect();
-            lines = cursors.decode(position.chess(), &line_infos, &mut stream)?;
+            cursors.decode(position.chess(), &line_infos, &mut stream)?;
         }
-        let mut lines = lines.into_iter();
+        let lines = stream.records.pop();
+        let mut lines = lines.into_iter().flat_map(|(_, lines)| lines);
         let evaluations = decoded.numbers.of(n).iter().map(|numbers| Evaluation {
             depth: numbers.depth,
             knodes: numbers.knodes,

@@ -39,7 +39,7 @@ pub(crate) const COLUMNS: usize = 7;
 pub(crate) struct Unit(usize);
 
 impl Unit {
-    const MAX: usize = 16;
+    const MAX: usize = 24;
 
     /// Adds a record of so many moves, and returns whether the stream ends after it.
     pub(crate) fn add(&mut self, moves: usize) -> bool {
@@ -57,6 +57,8 @@ impl Unit {
 pub(crate) const MAX_PLIES: usize = 1 << 12;
 /// The highest cost of decoding a record, see [`cost`].
 pub(crate) const MAX_COST: usize = 1 << 17;
+/// The most moves from an earlier record to a position that remembers its lines.
+const MAX_LEAD: usize = 4;
 /// A record of this many moves never costs too much: no position has more than 270 legal moves.
 #[cfg(feature = "write")]
 pub(crate) const SAFE_PLIES: usize = MAX_COST / (POSITION_COST + 270);
@@ -77,6 +79,8 @@ pub(crate) struct LineColumns {
     columns: [Vec<u8>; COLUMNS],
     stream: RangeWriter,
     unit: Unit,
+    /// The records of the stream.
+    records: Vec<Lines>,
 }
 
 #[cfg(any(feature = "write", test))]
@@ -100,6 +104,7 @@ impl LineColumns {
 
     /// Ends the stream.
     fn end(&mut self) {
+        self.records.clear();
         let nibbles = core::mem::take(&mut self.stream).finish();
         let usual = core::mem::take(&mut self.unit).nibbles();
         let more = nibbles.len().checked_sub(usual);
@@ -120,6 +125,35 @@ impl LineColumns {
             .collect();
         self.columns
     }
+}
+
+/// A position and its lines.
+pub(super) type Lines = (Chess, Vec<Vec<Move>>);
+
+/// A stream being read, and the records that were read from it.
+pub(crate) struct Stream<'a> {
+    pub(crate) reader: RangeReader<'a>,
+    pub(crate) records: Vec<Lines>,
+}
+
+/// Returns the memory that a record begins with: the rests of the lines of earlier records of its stream that lead to its
+/// position.
+pub(super) fn remembered(position: &Chess, earlier: &[Lines]) -> History {
+    let mut history = History::default();
+    for (start, line) in earlier
+        .iter()
+        .flat_map(|(start, lines)| lines.iter().map(move |line| (start, line)))
+    {
+        let mut replay = start.clone();
+        for (n, m) in line.iter().enumerate().take(MAX_LEAD) {
+            replay.play_unchecked(*m);
+            if replay.turn() == position.turn() && replay.board() == position.board() {
+                history.add(position.turn(), &line[n + 1..]);
+                break;
+            }
+        }
+    }
+    history
 }
 
 /// A reader's place in the columns of a block, without the streams.
@@ -214,7 +248,7 @@ pub(crate) fn encode(
         return Err(LineError::Plies { found: plies });
     }
     let (mut spent, mut coded) = (0, 0);
-    let mut history = History::default();
+    let mut history = remembered(position, &out.records);
     let mut tree = Tree::default();
     for (i, &(info, line)) in lines.iter().enumerate() {
         let (node, shared) = tree.follow(line);
@@ -246,6 +280,8 @@ pub(crate) fn encode(
             tree.insert(node, &line[shared..], i);
         }
     }
+    let lines = lines.iter().map(|(_, line)| line.to_vec());
+    out.records.push((position.clone(), lines.collect()));
     if out.unit.add(coded) {
         out.end();
     }
@@ -379,7 +415,7 @@ impl<'a> Cursors<'a> {
         Ok((plies, coded))
     }
 
-    /// Decodes the lines of the next record, whose moves come next in the stream.
+    /// Decodes the lines of the next record, whose moves come next in the stream, and adds them to its records.
     ///
     /// # Errors
     ///
@@ -388,9 +424,9 @@ impl<'a> Cursors<'a> {
         &mut self,
         position: &Chess,
         infos: &[LineInfo],
-        stream: &mut RangeReader<'_>,
-    ) -> Result<Vec<Vec<Move>>, LineError> {
-        let mut history = History::default();
+        stream: &mut Stream<'_>,
+    ) -> Result<(), LineError> {
+        let mut history = remembered(position, &stream.records);
         let mut tree = Tree::default();
         let mut lines: Vec<Vec<Move>> = Vec::new();
         let (mut plies, mut spent) = (0, 0);
@@ -427,7 +463,9 @@ impl<'a> Cursors<'a> {
                     return Err(LineError::Cost { found: spent });
                 }
                 let legal = order.len();
-                let m = order.read(stream).ok_or(LineError::Move { ply, legal })?;
+                let m = order
+                    .read(&mut stream.reader)
+                    .ok_or(LineError::Move { ply, legal })?;
                 replay.play(m);
                 line.push(m);
                 barred.clear();
@@ -439,6 +477,7 @@ impl<'a> Cursors<'a> {
             }
             lines.push(line);
         }
-        Ok(lines)
+        stream.records.push((position.clone(), lines));
+        Ok(())
     }
 }

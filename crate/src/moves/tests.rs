@@ -7,7 +7,9 @@ use super::board::sliders;
 use super::history::History;
 use super::order::MoveOrder;
 use super::prefix::LinePrefix;
-use super::{COLUMNS, Cursors, LineColumns, LineError, LineInfo, MOVES, RangeReader, Unit, encode};
+use super::{
+    COLUMNS, Cursors, LineColumns, LineError, LineInfo, MOVES, RangeReader, Stream, Unit, encode,
+};
 
 type Columns = [Vec<u8>; COLUMNS];
 type Record = (Chess, Vec<(LineInfo, Vec<Move>)>);
@@ -62,10 +64,15 @@ fn decoded(records: &[Record], columns: &Columns) -> Result<Vec<Lines>, LineErro
         let (_, coded) = next.skip(line_infos(record).into_iter())?;
         if unit.add(coded) || n + 1 == records.len() {
             let end = start + next.size(unit)?.min(1 << 20);
-            let mut stream = RangeReader::new(&columns[MOVES], start..end);
+            let reader = RangeReader::new(&columns[MOVES], start..end);
+            let mut stream = Stream {
+                reader,
+                records: Vec::new(),
+            };
             for record in &records[first..=n] {
-                decoded.push(cursors.decode(&record.0, &line_infos(record), &mut stream)?);
+                cursors.decode(&record.0, &line_infos(record), &mut stream)?;
             }
+            decoded.extend(stream.records.into_iter().map(|(_, lines)| lines));
             (cursors, unit, first, start) = (next, Unit::default(), n + 1, end);
         }
     }
@@ -236,7 +243,7 @@ fn the_order_of_moves_is_frozen() {
             &[6],
             &[8, 6],
             &[1],
-            &[32, 49, 5, 165, 181, 252]
+            &[0, 204, 229, 208, 32, 192]
         ]
     );
     let orders = STARTS.map(|fen| {
@@ -252,8 +259,8 @@ fn the_order_of_moves_is_frozen() {
     assert_eq!(
         orders,
         [
-            3989360960, 1298935480, 1100569704, 3385735784, 1515783306, 340655912, 3431701512,
-            506696064, 3645218048, 0
+            2054113088, 1063050008, 815438264, 290601992, 2055174692, 2963774024, 3431701512,
+            3075248512, 230381824, 0
         ]
     );
 }
