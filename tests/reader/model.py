@@ -78,7 +78,8 @@ class Line:
     """The moves of a line up to a position, in White's squares."""
 
     def __init__(self, board):
-        self.board, self.first, self.hash, self.played = board.copy(stack=False), board.turn, 0, []
+        self.start, self.board = board, board.copy(stack=False)
+        self.first, self.hash, self.played = board.turn, 0, []
 
     def play(self, move):
         """Plays a move of `legal`."""

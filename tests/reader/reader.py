@@ -505,14 +505,15 @@ class Streams:
         self.nibbles = [half for byte in column.take(column.left()) for half in (byte & 15, byte >> 4)]
         self.sums, self.at = [], 0
         for n, lines in enumerate(moves):
-            if n == 0 or self.sums[-1] >= 16:
+            if n == 0 or self.sums[-1] >= 24:
                 self.sums.append(0)
             self.sums[-1] += 1 + sum(lines)
-        self.done = 16
+        self.done = 24
 
     def begin_record(self, moves):
-        if self.done >= 16:
+        if self.done >= 24:
             self.done, u = 0, self.sums.pop(0) * 3 // 4
+            self.lines = []
             size = u + unzigzag(self.sizes.leb128())
             check(0 <= size <= len(self.nibbles) - self.at, "the size of a stream is wrong")
             self.rest = iter(self.nibbles[self.at : self.at + size])
@@ -537,10 +538,25 @@ class Streams:
         return move
 
 
+def rest(board, line):
+    """Returns the rest of a line from the board on, if its first moves lead there."""
+    at = model.Line(line.start)
+    for n, (move, _, _) in enumerate(line.played[:4], 1):
+        at.play(move)
+        if at.board.turn == board.turn and at.board.board_fen() == board.board_fen():
+            at = model.Line(at.board)
+            for following, _, _ in line.played[n:]:
+                at.play(following)
+            return at
+    return None
+
+
 def read_lines(streams, board, shapes):
     """Returns the lines of a record."""
     streams.begin_record(sum(length - shared for shared, _, length in shapes))
     memory, earlier, cost = model.Memory(), [], 0
+    for line in filter(None, [rest(board, line) for line in streams.lines]):
+        memory.remember(line)
     for shared, source, length in shapes:
         line = model.Line(board)
         for move, _, _ in earlier[source].played[:shared] if shared else []:
@@ -554,6 +570,7 @@ def read_lines(streams, board, shapes):
         earlier.append(line)
         memory.remember(line)
     check(cost <= 131_072, "the moves of a record cost too much")
+    streams.lines += earlier
     return [" ".join(map(name, line.played)) for line in earlier]
 
 
