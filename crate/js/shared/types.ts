@@ -31,7 +31,7 @@ export interface OpenOptions {
     | boolean
     | { name?: string | undefined; bytes?: number | undefined }
     | undefined;
-  /** Maximum number of requests in flight. Default 12. Over HTTP/1, browsers allow 6 requests per host. */
+  /** Maximum number of requests in flight. Default 32. Over HTTP/1, browsers allow 6 requests per host. */
   concurrency?: number | undefined;
   /**
    * Milliseconds until a request fails, including its repetitions. Each 16 KiB received extend them by a second. A request

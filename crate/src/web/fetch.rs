@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 
 use futures_util::FutureExt as _;
 use futures_util::future::{Either, select};
-use js_sys::{Array, Function, Promise, Reflect, Uint8Array};
+use js_sys::{Array, Function, IteratorNext, Promise, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
@@ -278,11 +278,12 @@ impl Fetch {
             let reader: ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
             loop {
                 let piece = JsFuture::from(reader.read()).await.map_err(network)?;
-                let get = |name: &str| Reflect::get(&piece, &name.into()).unwrap_or_default();
-                if get("done").is_truthy() {
+                // The type of the steps of iterators has the same members.
+                let piece: IteratorNext = piece.unchecked_into();
+                if piece.done() {
                     break;
                 }
-                let bytes = Uint8Array::new(&get("value")).to_vec();
+                let bytes = Uint8Array::new(&piece.value()).to_vec();
                 let length = bytes.len() as u64;
                 received.set(received.get() + length);
                 self.count(0, length);

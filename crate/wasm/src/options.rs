@@ -61,7 +61,7 @@ impl Values<'_> {
     pub fn open(&self, source: JsValue) -> Result<Open, WasmError> {
         let object = source.is_object().then_some(source);
         let memory = self.number("memoryBytes", (16 << 20) as f64) as usize;
-        let concurrency = self.number("concurrency", 12.0) as usize;
+        let concurrency = self.number("concurrency", 32.0) as usize;
         let timeout = self.number("timeout", TIMEOUT.as_millis() as f64);
         // A limit of a year prevents an overflow of the conversion.
         let timeout = Duration::from_secs_f64((timeout / 1e3).min(3e7));
