@@ -11,7 +11,7 @@ use shakmaty::{Chess, Move, Position as _};
 use super::board::RelativeBoard;
 use super::context::PositionContext;
 use super::features::{Mover, WEIGHTS};
-use super::line::{COLUMNS, LineColumns, LineInfo, Lines, MOVES, Unit, encode, remembered};
+use super::line::{COLUMNS, LineColumns, Lines, MOVES, Unit, encode, remembered};
 use super::prefix::LinePrefix;
 use super::tree::Tree;
 use crate::dump;
@@ -62,7 +62,7 @@ pub fn run(args: &Args) -> Result<()> {
 /// Position with its lines.
 struct Record {
     position: Chess,
-    lines: Vec<(LineInfo, Vec<Move>)>,
+    lines: Vec<Vec<Move>>,
     /// The records before it in its stream.
     earlier: Vec<Lines>,
 }
@@ -76,14 +76,11 @@ fn read(path: &Path, max: usize) -> Result<[Vec<Record>; 2]> {
     let (mut earlier, mut unit): (Vec<Lines>, _) = Default::default();
     for (number, record) in dump::records(path)?.enumerate().take(max) {
         let parsed = record?;
-        let mut lines = Vec::new();
-        for evaluation in parsed.evaluations {
-            let depth = evaluation.depth;
-            lines.extend(evaluation.pvs.into_iter().enumerate().map(|(i, pv)| {
-                let is_first_pv = i == 0;
-                (LineInfo { is_first_pv, depth }, pv.line)
-            }));
-        }
+        let pvs = parsed
+            .evaluations
+            .into_iter()
+            .flat_map(|evaluation| evaluation.pvs);
+        let lines = pvs.map(|pv| pv.line).collect();
         let position = parsed.position.chess().clone();
         if number % RUN == 0 {
             (earlier, unit) = Default::default();
@@ -95,8 +92,7 @@ fn read(path: &Path, max: usize) -> Result<[Vec<Record>; 2]> {
         };
         let mut moves = 0;
         choices(&record, &mut Choice::default(), |_| moves += 1);
-        let lines = record.lines.iter().map(|(_, line)| line.clone());
-        earlier.push((position, lines.collect()));
+        earlier.push((position, record.lines.clone()));
         if Unit::add(&mut unit, moves) {
             (earlier, unit) = Default::default();
         }
@@ -125,7 +121,7 @@ struct Choice {
 fn choices(record: &Record, choice: &mut Choice, mut each: impl FnMut(&Choice)) {
     let mut history = remembered(&record.position, &record.earlier);
     let mut tree = Tree::default();
-    for (i, (_, line)) in record.lines.iter().enumerate() {
+    for (i, line) in record.lines.iter().enumerate() {
         let (node, shared) = tree.follow(line);
         let barred = tree.children(node);
         let mut position = record.position.clone();
@@ -266,11 +262,7 @@ fn validate(records: &[Record]) -> String {
     for block in records.chunks(600) {
         let mut out = LineColumns::default();
         for record in block {
-            let lines: Vec<_> = record
-                .lines
-                .iter()
-                .map(|(info, line)| (*info, line.as_slice()))
-                .collect();
+            let lines: Vec<_> = record.lines.iter().map(Vec::as_slice).collect();
             // Records beyond the limits of the format are ignored.
             let _ = encode(&record.position, &lines, &mut out);
         }

@@ -10,7 +10,7 @@ use shakmaty::{Move, Position as _};
 
 use super::numbers::{BlockNumbers, LINES, LOW_BITS};
 use super::{Evaluation, PositionEval, Pv};
-use crate::moves::{self, Cursors, LineInfo, RangeReader, Unit};
+use crate::moves::{self, Cursors, RangeReader, Unit};
 use crate::position::Position;
 #[cfg(feature = "write")]
 use crate::table::StoredRecord;
@@ -100,7 +100,7 @@ fn copies<'a>(
         // Lines have only become fewer or shorter.
         if stored.n != old
             || !core::ptr::eq(stored.columns, columns)
-            || !numbers.line_infos(n).eq(decoded.numbers.line_infos(old))
+            || numbers.pvs(n) != decoded.numbers.pvs(old)
             || moves != decoded.lines[old].plies as usize
         {
             return None;
@@ -156,8 +156,7 @@ impl Record for PositionEval {
                 continue;
             }
             let pvs = record.evaluations.iter().flat_map(|eval| &eval.pvs);
-            let lines = numbers.line_infos(n).zip(pvs.map(|pv| &pv.line[..]));
-            let lines: Vec<(LineInfo, &[Move])> = lines.collect();
+            let lines: Vec<&[Move]> = pvs.map(|pv| &pv.line[..]).collect();
             plies += moves::encode(record.position.chess(), &lines, &mut out)?;
             n += 1;
         }
@@ -193,7 +192,7 @@ impl Record for PositionEval {
         let (mut first, mut start) = (0, 0);
         for n in 0..turns.len() {
             let left = cursors.left();
-            let (plies, coded) = cursors.skip(numbers.line_infos(n))?;
+            let (plies, coded) = cursors.skip(numbers.pvs(n))?;
             sum += plies;
             if sum > MAX_BLOCK_PLIES {
                 return Err(out_of_range(LINES + moves::LENGTH, sum as u64));
@@ -238,7 +237,7 @@ impl Record for PositionEval {
         totals[0] += decoded.numbers.evaluations.len() as u64;
         totals[1] += decoded.numbers.scores.len() as u64;
         let weight = |(n, lines): (usize, &RecordLines)| {
-            let pvs = decoded.numbers.line_infos(n).count();
+            let pvs = decoded.numbers.pvs(n);
             PositionEval::weight(decoded.numbers.of(n).len(), pvs, lines.plies as usize)
         };
         decoded.lines.iter().enumerate().map(weight).collect()
@@ -265,8 +264,7 @@ impl Record for PositionEval {
         for (n, position) in (n - before.len()..).zip(before.iter().chain([&position])) {
             let cursors = decoded.cursors(columns, n);
             let mut cursors = cursors.ok_or(RecordError::Missing { n })?;
-            let line_infos: Vec<LineInfo> = decoded.numbers.line_infos(n).collect();
-            cursors.decode(position.chess(), &line_infos, &mut stream)?;
+            cursors.decode(position.chess(), decoded.numbers.pvs(n), &mut stream)?;
         }
         let lines = stream.records.pop();
         let mut lines = lines.into_iter().flat_map(|(_, lines)| lines);

@@ -8,8 +8,7 @@ use core::ops::Range;
 use shakmaty::Color;
 
 use super::{PositionEval, Score};
-use crate::moves::LineInfo;
-use crate::table::{Coder, ColumnError, MAX_TOTAL, Octaves, out_of_range, unzigzag, zigzag};
+use crate::table::{Coder, ColumnError, MAX_TOTAL, Octaves, out_of_range};
 
 /// The code of numbers with a predictable order of magnitude only.
 const WIDE: Octaves = Octaves {
@@ -18,29 +17,25 @@ const WIDE: Octaves = Octaves {
 };
 /// Differences and counts, which are mostly small.
 const NARROW: Octaves = Octaves {
-    direct: 5,
+    direct: 6,
     leading: 3,
 };
-/// Differences of scores, zigzagged.
+/// Absolute differences of scores.
 const SCORE: Octaves = Octaves {
-    direct: 6,
-    leading: 2,
+    direct: 2,
+    leading: 1,
 };
 
 // Columns of a block, numbered as in `FORMAT.md`.
-const EVALUATIONS: usize = 15;
-const PVS_BEST: usize = 16;
-const PVS_OTHER: usize = 17;
-const DEPTH_BEST: usize = 18;
-const DEPTH_OTHER: usize = 19;
-const KNODES: usize = 20;
-const SCORE_ROOT: usize = 21;
-const SCORE_CHILD: usize = 22;
-const SCORE_NEXT_PV: usize = 23;
-const SCORE_OTHER: usize = 24;
-pub(super) const LOW_BITS: usize = 25;
+const PVS: usize = 5;
+const DEPTH_BEST: usize = 6;
+const DEPTH_OTHER: usize = 7;
+const KNODES: usize = 8;
+const SCORE_FIRST_PV: usize = 9;
+const SCORE_NEXT_PV: usize = 10;
+pub(super) const LOW_BITS: usize = 11;
 /// The first column of the lines.
-pub(super) const LINES: usize = 26;
+pub(super) const LINES: usize = 12;
 
 /// The integer of mate in 0 moves; that of mate in *m* moves is *m* less.
 const MATE: i64 = Score::MAX_CP as i64 + Score::MAX_MATE as i64 + 1;
@@ -98,16 +93,26 @@ impl BlockNumbers {
         let mut bests: Vec<i64> = Vec::with_capacity(parents.len());
         for (record, (turn, parent)) in turns.iter().zip(parents).enumerate() {
             let input = input.map_or(&[][..], |input| &input[record].evaluations);
-            let parent = parent.map(|parent| bests[parent as usize]);
-            let mut best = parent.unwrap_or_default();
+            let mut best = parent.map_or(0, |parent| bests[parent as usize]);
             let mut best_depth = 0;
             let first = all.scores.len();
-            let most = PositionEval::MAX_EVALUATIONS;
-            for n in 0..count(coder, EVALUATIONS, most, input.len())? {
+            // The side to move: later PVs are worse for it, and the moves of games mostly are.
+            let sign = turn.fold_wb(-1, 1);
+            for n in 0.. {
+                let is_last = n + 1 >= input.len();
                 let input = input.get(n);
-                let column = if n == 0 { PVS_BEST } else { PVS_OTHER };
-                let pvs = input.map_or(0, |input| input.pvs.len());
-                let pvs = count(coder, column, PositionEval::MAX_EVALUATION_PVS, pvs)?;
+                let pvs = input.map_or(0, |input| input.pvs.len() as u64);
+                let code = pvs.wrapping_sub(1) << 1 | u64::from(!is_last);
+                let code = coder.number(PVS, NARROW, code)?;
+                let (pvs, is_last) = ((code >> 1) as usize + 1, code & 1 == 0);
+                let most = if n < PositionEval::MAX_EVALUATIONS {
+                    PositionEval::MAX_EVALUATION_PVS
+                } else {
+                    0
+                };
+                if pvs > most {
+                    return Err(out_of_range(PVS, code));
+                }
                 let depth = input.map_or(0, |input| input.depth);
                 let (column_of_depth, value) = match n {
                     0 => (DEPTH_BEST, depth.into()),
@@ -127,25 +132,19 @@ impl BlockNumbers {
                 let knodes = coder.number(KNODES, WIDE, input.map_or(0, |input| input.knodes))?;
                 let start = all.scores.len();
                 if start + pvs > (first + PositionEval::MAX_PVS).min(MAX_TOTAL) {
-                    return Err(out_of_range(column, pvs as u64));
+                    return Err(out_of_range(PVS, code));
                 }
                 let mut above = best;
                 for pv in 0..pvs {
-                    let column = match (pv, n, parent) {
-                        (1.., _, _) => SCORE_NEXT_PV,
-                        (_, 1.., _) => SCORE_OTHER,
-                        (_, _, Some(_)) => SCORE_CHILD,
-                        (_, _, None) => SCORE_ROOT,
-                    };
-                    // By how much a later PV is worse, for the side to move.
-                    let sign = match column {
-                        SCORE_NEXT_PV => turn.fold_wb(-1, 1),
-                        _ => 1,
+                    let column = if pv == 0 {
+                        SCORE_FIRST_PV
+                    } else {
+                        SCORE_NEXT_PV
                     };
                     let input = input.map(|input| input.pvs[pv].score);
                     let difference = input.map_or(0, |score| sign * (to_integer(score) - above));
-                    let difference = coder.number(column, SCORE, zigzag(difference))?;
-                    let integer = above.checked_add(sign.wrapping_mul(unzigzag(difference)));
+                    let difference = coder.signed(column, SCORE, difference)?;
+                    let integer = above.checked_add(sign * difference);
                     let score = integer.and_then(from_integer);
                     let score = score.filter(|score| input.is_none_or(|input| input == *score));
                     let score = score.ok_or(out_of_range(column, integer.unwrap_or(0) as u64))?;
@@ -161,11 +160,14 @@ impl BlockNumbers {
                     knodes,
                     pvs: start..all.scores.len(),
                 });
+                if is_last {
+                    break;
+                }
             }
             bests.push(best);
             all.records.push(all.evaluations.len());
         }
-        coder.finish(EVALUATIONS..LINES, LOW_BITS)?;
+        coder.finish(PVS..LINES, LOW_BITS)?;
         Ok(all)
     }
 
@@ -174,14 +176,9 @@ impl BlockNumbers {
         &self.evaluations[self.records[n]..self.records[n + 1]]
     }
 
-    /// Returns the properties of the lines of record `n`.
-    pub(super) fn line_infos(&self, n: usize) -> impl Iterator<Item = LineInfo> + '_ {
-        self.of(n).iter().flat_map(|numbers| {
-            numbers.pvs.clone().map(|pv| LineInfo {
-                is_first_pv: pv == numbers.pvs.start,
-                depth: numbers.depth,
-            })
-        })
+    /// Returns the number of PVs of record `n`.
+    pub(super) fn pvs(&self, n: usize) -> usize {
+        self.of(n).iter().map(|numbers| numbers.pvs.len()).sum()
     }
 
     /// Returns the memory in bytes.
@@ -189,19 +186,5 @@ impl BlockNumbers {
         self.records.len() * size_of::<usize>()
             + self.evaluations.len() * size_of::<Numbers>()
             + self.scores.len() * size_of::<Score>()
-    }
-}
-
-/// Codes a number that is stored less one.
-fn count(
-    coder: &mut Coder<'_>,
-    column: usize,
-    most: usize,
-    value: usize,
-) -> Result<usize, ColumnError> {
-    let less = coder.number(column, NARROW, (value as u64).wrapping_sub(1))?;
-    match usize::try_from(less) {
-        Ok(less) if less < most => Ok(less + 1),
-        _ => Err(out_of_range(column, less.wrapping_add(1))),
     }
 }

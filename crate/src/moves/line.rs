@@ -11,27 +11,16 @@ use super::range::RangeWriter;
 use super::tree::Tree;
 use crate::leb128;
 
-/// Properties of a line that are known before it is decoded.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) struct LineInfo {
-    /// Whether it is the first PV of its evaluation.
-    pub(crate) is_first_pv: bool,
-    /// The depth of its evaluation.
-    pub(crate) depth: u16,
-}
-
-/// Number of moves shared with an earlier line: first the column for first PVs, then the column for other PVs.
+/// Number of moves shared with an earlier line, then the number of that line.
 const SHARED: usize = 0;
-/// The number of that earlier line.
-const SOURCE: usize = 2;
-/// Lengths in moves: first the column of shallow lines, then that of deep ones.
-pub(crate) const LENGTH: usize = 3;
+/// Lengths in moves.
+pub(crate) const LENGTH: usize = 1;
 /// The sizes of streams.
-const SIZE: usize = 5;
+const SIZE: usize = 2;
 /// The streams of the moves that are not shared. Each has the moves of one [`Unit`].
-pub(crate) const MOVES: usize = 6;
+pub(crate) const MOVES: usize = 3;
 /// Number of columns.
-pub(crate) const COLUMNS: usize = 7;
+pub(crate) const COLUMNS: usize = 4;
 
 /// Counts the records and their moves that are not shared, from the last end of a stream on. A stream ends after the
 /// record that brings the sum to the maximum: an end costs half a byte, and a move of an earlier record the time to decode it.
@@ -225,11 +214,6 @@ struct LineHeader {
     length: usize,
 }
 
-/// Returns the column of the length of a line.
-fn length_column(info: LineInfo) -> usize {
-    LENGTH + usize::from(info.depth > 8)
-}
-
 /// Appends the lines of one record: those of its best evaluation first, each evaluation's best first. Returns how many
 /// moves they have.
 ///
@@ -240,26 +224,25 @@ fn length_column(info: LineInfo) -> usize {
 #[cfg(any(feature = "write", test))]
 pub(crate) fn encode(
     position: &Chess,
-    lines: &[(LineInfo, &[Move])],
+    lines: &[&[Move]],
     out: &mut LineColumns,
 ) -> Result<usize, LineError> {
-    let plies = lines.iter().map(|(_, line)| line.len()).sum();
+    let plies = lines.iter().map(|line| line.len()).sum();
     if plies > MAX_PLIES {
         return Err(LineError::Plies { found: plies });
     }
     let (mut spent, mut coded) = (0, 0);
     let mut history = remembered(position, &out.records);
     let mut tree = Tree::default();
-    for (i, &(info, line)) in lines.iter().enumerate() {
+    for (i, &line) in lines.iter().enumerate() {
         let (node, shared) = tree.follow(line);
-        let of = usize::from(!info.is_first_pv);
         if i > 0 {
-            out.put(SHARED + of, shared);
+            out.put(SHARED, shared);
         }
         if i > 1 && shared > 0 {
-            out.put(SOURCE, tree.first_line(node));
+            out.put(SHARED, tree.first_line(node));
         }
-        out.put(length_column(info), line.len());
+        out.put(LENGTH, line.len());
         let mut replay = Replay::new(position, &line[..shared]);
         let mut barred = tree.children(node);
         for (ply, m) in line.iter().enumerate().skip(shared) {
@@ -372,15 +355,14 @@ impl<'a> Cursors<'a> {
         })
     }
 
-    fn header(&mut self, i: usize, info: LineInfo) -> Result<LineHeader, LineError> {
-        let of = usize::from(!info.is_first_pv);
-        let shared = if i > 0 { self.take(SHARED + of)? } else { 0 };
+    fn header(&mut self, i: usize) -> Result<LineHeader, LineError> {
+        let shared = if i > 0 { self.take(SHARED)? } else { 0 };
         let source = if i > 1 && shared > 0 {
-            self.take(SOURCE)?
+            self.take(SHARED)?
         } else {
             0
         };
-        let length = self.take(length_column(info))?;
+        let length = self.take(LENGTH)?;
         if length < shared {
             return Err(LineError::Shared { shared, length });
         }
@@ -399,13 +381,10 @@ impl<'a> Cursors<'a> {
     /// # Errors
     ///
     /// Returns an error if a column ended, if a line is shorter than its shared part, or if there are too many moves.
-    pub(crate) fn skip(
-        &mut self,
-        infos: impl Iterator<Item = LineInfo>,
-    ) -> Result<(usize, usize), LineError> {
+    pub(crate) fn skip(&mut self, lines: usize) -> Result<(usize, usize), LineError> {
         let (mut plies, mut coded) = (0, 0);
-        for (i, info) in infos.enumerate() {
-            let header = self.header(i, info)?;
+        for i in 0..lines {
+            let header = self.header(i)?;
             coded += header.length - header.shared;
             plies += header.length;
             if plies > MAX_PLIES {
@@ -423,19 +402,19 @@ impl<'a> Cursors<'a> {
     pub(crate) fn decode(
         &mut self,
         position: &Chess,
-        infos: &[LineInfo],
+        count: usize,
         stream: &mut Stream<'_>,
     ) -> Result<(), LineError> {
         let mut history = remembered(position, &stream.records);
         let mut tree = Tree::default();
         let mut lines: Vec<Vec<Move>> = Vec::new();
         let (mut plies, mut spent) = (0, 0);
-        for (i, info) in infos.iter().enumerate() {
+        for i in 0..count {
             let LineHeader {
                 shared,
                 source,
                 length,
-            } = self.header(i, *info)?;
+            } = self.header(i)?;
             plies += length;
             if plies > MAX_PLIES {
                 return Err(LineError::Plies { found: plies });
@@ -470,7 +449,7 @@ impl<'a> Cursors<'a> {
                 line.push(m);
                 barred.clear();
             }
-            if i + 1 < infos.len() {
+            if i + 1 < count {
                 history.add(position.turn(), &line);
                 let (node, known) = tree.follow(&line);
                 tree.insert(node, &line[known..], i);

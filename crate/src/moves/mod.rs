@@ -20,7 +20,7 @@ mod tree;
 
 pub(crate) use board::relative_square;
 pub use line::LineError;
-pub(crate) use line::{COLUMNS, Cursors, LENGTH, LineInfo, MAX_PLIES, MOVES, Stream, Unit};
+pub(crate) use line::{COLUMNS, Cursors, LENGTH, MAX_PLIES, MOVES, Stream, Unit};
 #[cfg(feature = "write")]
 pub(crate) use line::{DecodingCost, MAX_COST, SAFE_PLIES};
 #[cfg(any(feature = "write", test))]

@@ -7,12 +7,11 @@ use super::board::sliders;
 use super::history::History;
 use super::order::MoveOrder;
 use super::prefix::LinePrefix;
-use super::{
-    COLUMNS, Cursors, LineColumns, LineError, LineInfo, MOVES, RangeReader, Stream, Unit, encode,
-};
+use super::{COLUMNS, Cursors, LineColumns, LineError, MOVES, RangeReader, Stream, Unit, encode};
 
 type Columns = [Vec<u8>; COLUMNS];
-type Record = (Chess, Vec<(LineInfo, Vec<Move>)>);
+type Lines = Vec<Vec<Move>>;
+type Record = (Chess, Lines);
 
 // shakmaty's error holds the position.
 #[allow(clippy::result_large_err)]
@@ -43,16 +42,11 @@ fn line(position: &Chess, words: &str) -> Vec<Move> {
 fn encoded(records: &[Record]) -> Columns {
     let mut out = LineColumns::default();
     for (position, lines) in records {
-        let lines: Vec<_> = lines
-            .iter()
-            .map(|(info, line)| (*info, line.as_slice()))
-            .collect();
+        let lines: Vec<_> = lines.iter().map(Vec::as_slice).collect();
         encode(position, &lines, &mut out).expect("no more than a record holds");
     }
     out.finish()
 }
-
-type Lines = Vec<Vec<Move>>;
 
 /// Decodes records stream by stream. The columns must end with them.
 fn decoded(records: &[Record], columns: &Columns) -> Result<Vec<Lines>, LineError> {
@@ -61,7 +55,7 @@ fn decoded(records: &[Record], columns: &Columns) -> Result<Vec<Lines>, LineErro
     let (mut next, mut unit, mut first, mut start) = (cursors, Unit::default(), 0, 0);
     let mut decoded = Vec::new();
     for (n, record) in records.iter().enumerate() {
-        let (_, coded) = next.skip(line_infos(record).into_iter())?;
+        let (_, coded) = next.skip(record.1.len())?;
         if unit.add(coded) || n + 1 == records.len() {
             let end = start + next.size(unit)?.min(1 << 20);
             let reader = RangeReader::new(&columns[MOVES], start..end);
@@ -70,7 +64,7 @@ fn decoded(records: &[Record], columns: &Columns) -> Result<Vec<Lines>, LineErro
                 records: Vec::new(),
             };
             for record in &records[first..=n] {
-                cursors.decode(&record.0, &line_infos(record), &mut stream)?;
+                cursors.decode(&record.0, record.1.len(), &mut stream)?;
             }
             decoded.extend(stream.records.into_iter().map(|(_, lines)| lines));
             (cursors, unit, first, start) = (next, Unit::default(), n + 1, end);
@@ -81,23 +75,6 @@ fn decoded(records: &[Record], columns: &Columns) -> Result<Vec<Lines>, LineErro
     }
     Ok(decoded)
 }
-
-fn line_infos(record: &Record) -> Vec<LineInfo> {
-    record.1.iter().map(|(info, _)| *info).collect()
-}
-
-fn lines(record: &Record) -> Vec<Vec<Move>> {
-    record.1.iter().map(|(_, line)| line.clone()).collect()
-}
-
-const LEAD: LineInfo = LineInfo {
-    is_first_pv: true,
-    depth: 20,
-};
-const NEXT: LineInfo = LineInfo {
-    is_first_pv: false,
-    depth: 8,
-};
 
 /// Castling both ways and from odd squares, promotions, en passant, pins, checks, crowds.
 const STARTS: [&str; 10] = [
@@ -116,8 +93,6 @@ const STARTS: [&str; 10] = [
 /// Generates random lines from one position. Some lines begin like earlier lines.
 fn record() -> impl Strategy<Value = Record> {
     let line = (
-        any::<bool>(),
-        0..30u16,
         any::<u8>(),
         0..8usize,
         prop::collection::vec(any::<u16>(), 0..24),
@@ -130,25 +105,18 @@ fn record() -> impl Strategy<Value = Record> {
         .prop_map(|(start, replay, lines)| {
             let mut position = position(STARTS[start]);
             playout(&mut position, &replay);
-            let mut out: Vec<(LineInfo, Vec<Move>)> = Vec::new();
-            for (i, (is_first_pv, depth, source, shared, further)) in lines.into_iter().enumerate()
-            {
+            let mut out = Lines::new();
+            for (i, (source, shared, further)) in lines.into_iter().enumerate() {
                 let mut line = Vec::new();
                 let mut at = position.clone();
                 if i > 0 {
-                    for m in out[usize::from(source) % i].1.iter().take(shared) {
+                    for m in out[usize::from(source) % i].iter().take(shared) {
                         at.play_unchecked(*m);
                         line.push(*m);
                     }
                 }
                 line.extend(playout(&mut at, &further));
-                out.push((
-                    LineInfo {
-                        is_first_pv: is_first_pv || i == 0,
-                        depth,
-                    },
-                    line,
-                ));
+                out.push(line);
             }
             (position, out)
         })
@@ -169,7 +137,7 @@ fn playout(position: &mut Chess, choices: &[u16]) -> Vec<Move> {
 }
 
 fn all_lines(records: &[Record]) -> Vec<Lines> {
-    records.iter().map(lines).collect()
+    records.iter().map(|(_, lines)| lines.clone()).collect()
 }
 
 proptest! {
@@ -194,7 +162,7 @@ proptest! {
         if let Ok(lines) = decoded(&records, &columns) {
             let pairs = records.into_iter().zip(lines);
             let damaged: Vec<Record> = pairs
-                .map(|(record, lines)| (record.0.clone(), line_infos(&record).into_iter().zip(lines).collect()))
+                .map(|(record, lines)| (record.0, lines))
                 .collect();
             prop_assert_eq!(decoded(&damaged, &encoded(&damaged)), Ok(all_lines(&damaged)));
         }
@@ -207,13 +175,9 @@ fn very_long_lines_and_positions_with_many_queens_survive_a_round_trip() {
     let shuffle = line(&start, &"g1f3 g8f6 f3g1 f6g8 ".repeat(250));
     let mut longer = shuffle.clone();
     longer.extend(line(&start, "e2e4 c7c5"));
-    let long = (start, vec![(LEAD, shuffle), (NEXT, longer)]);
+    let long = (start, vec![shuffle, longer]);
     let crowd = position(STARTS[8]);
-    let every = crowd
-        .legal_moves()
-        .iter()
-        .map(|m| (NEXT, vec![*m]))
-        .collect();
+    let every = crowd.legal_moves().iter().map(|m| vec![*m]).collect();
     let records = [long, (crowd, every)];
     assert_eq!(
         decoded(&records, &encoded(&records)),
@@ -225,23 +189,18 @@ fn very_long_lines_and_positions_with_many_queens_survive_a_round_trip() {
 #[test]
 fn the_order_of_moves_is_frozen() {
     let start = position(STARTS[1]);
-    let lines = vec![
-        (
-            LEAD,
-            line(&start, "e2a6 b4c3 d2c3 h3g2 f3g2 e6d5 e1a1 e8h8"),
-        ),
-        (NEXT, line(&start, "d5e6 e7e6 e2a6 e6e5 e1a1 e8h8")),
-        (LEAD, line(&start, "e2a6 b4c3 d2c3 e6d5 e5g4 h3g2")),
+    let lines = [
+        "e2a6 b4c3 d2c3 h3g2 f3g2 e6d5 e1a1 e8h8",
+        "d5e6 e7e6 e2a6 e6e5 e1a1 e8h8",
+        "e2a6 b4c3 d2c3 e6d5 e5g4 h3g2",
     ];
+    let lines = lines.iter().map(|words| line(&start, words)).collect();
     let columns = encoded(&[(start, lines)]);
     assert_eq!(
         columns.each_ref().map(Vec::as_slice),
         [
-            &[3][..],
-            &[0],
-            &[0],
-            &[6],
-            &[8, 6],
+            &[0, 3, 0][..],
+            &[8, 6, 6],
             &[1],
             &[0, 204, 229, 208, 32, 192]
         ]

@@ -4,25 +4,25 @@ use super::game_ref::GameRef;
 use crate::table::{Coder, ColumnError, Octaves, out_of_range};
 
 // Columns of a block, numbered as in `FORMAT.md`.
-pub const ARRIVALS: usize = 15;
-pub const ARRIVALS_MORE: usize = 16;
-pub const NEXT: usize = 19;
-pub const LAST: usize = 20;
-pub const SHARE_STEP: usize = 21;
-pub const SHARE_OTHER: usize = 22;
-pub const RANK: usize = 23;
-pub const LOW_BITS: usize = 26;
+pub const ARRIVALS: usize = 5;
+pub const ARRIVALS_MORE: usize = 6;
+pub const NEXT: usize = 9;
+pub const LAST: usize = 10;
+pub const SHARE_STEP: usize = 11;
+pub const SHARE_OTHER: usize = 12;
+pub const RANK: usize = 13;
+pub const LOW_BITS: usize = 16;
 /// The first optional column.
-pub const LAYOUT: usize = 27;
-pub const BUCKET_OF_ONE: usize = 28;
-pub const RATED: usize = 31;
-pub const MISSING: usize = 34;
-pub const REFERENCE: usize = 35;
-const REFERENCE_HIGH: usize = 36;
-const REFERENCE_MIDDLE: usize = 37;
-pub const REFERENCE_LOW: usize = 38;
+pub const LAYOUT: usize = 17;
+pub const BUCKET_OF_ONE: usize = 18;
+pub const RATED: usize = 21;
+pub const MISSING: usize = 24;
+pub const REFERENCE: usize = 25;
+const REFERENCE_HIGH: usize = 26;
+const REFERENCE_MIDDLE: usize = 27;
+pub const REFERENCE_LOW: usize = 28;
 /// Number of columns of a block.
-pub const COLUMNS: usize = 39;
+pub const COLUMNS: usize = 29;
 
 /// The code of all numbers: most are small, any may be large.
 const NUMBER: Octaves = Octaves {

@@ -17,17 +17,17 @@ pub struct Division {
 
 /// Of games that come from outside of the block.
 pub const ARRIVED: Division = Division {
-    buckets: 29,
-    white: 17,
-    draws: 18,
-    ratings: 32,
+    buckets: 19,
+    white: 7,
+    draws: 8,
+    ratings: 22,
 };
 /// Of the games of a position.
 pub const SHARED: Division = Division {
-    buckets: 30,
-    white: 24,
-    draws: 25,
-    ratings: 33,
+    buckets: 20,
+    white: 14,
+    draws: 15,
+    ratings: 23,
 };
 
 /// The expected rating without other information.

@@ -405,6 +405,30 @@ impl<'a> Coder<'a> {
         }
     }
 
+    /// Codes a signed number: its symbol contains the sign, as lowest bit.
+    pub(crate) fn signed(
+        &mut self,
+        column: usize,
+        octaves: Octaves,
+        value: i64,
+    ) -> Result<i64, ColumnError> {
+        match self {
+            Coder::Reader(columns, bits) => {
+                let symbol = columns[column].byte()?;
+                let number = octaves.join(symbol >> 1, bits)?;
+                let number = i64::try_from(number).map_err(|_| out_of_range(column, number))?;
+                Ok(if symbol & 1 == 1 { -number } else { number })
+            }
+            #[cfg(feature = "write")]
+            Coder::Writer(columns, bits) => {
+                let (symbol, low) = octaves.split(value.unsigned_abs());
+                columns[column].push(symbol << 1 | u8::from(value < 0));
+                bits.push(value.unsigned_abs(), low);
+                Ok(value)
+            }
+        }
+    }
+
     /// Checks that columns end here, or writes the column of low bits.
     pub(crate) fn finish(
         &mut self,

@@ -17,18 +17,15 @@ use crate::moves::relative_square;
 use crate::position::{FILES, KINDS, Key, file_code, set_file_code};
 
 const LINK: usize = 0;
-const STEP_PIECE: usize = 1;
-const STEP_TARGET: usize = 2;
-const FLAGS: usize = 3;
-const FLAGS_EXTRA: usize = 4;
-const PAWN_FILES: usize = 5;
-const PAWN_CODES: usize = 6;
-const PAWN_CODES_HIGH: usize = 7;
-const MATERIAL_KINDS: usize = 8;
-const MATERIAL_COUNTS: usize = 9;
-const SQUARES: usize = 10;
+const STEP_TARGET: usize = 1;
+const ROOT_BITS: usize = 2;
+const ROOT_VALUES: usize = 3;
+const SQUARES: usize = 4;
 /// Number of columns of a forest.
-pub(crate) const COLUMNS: usize = 15;
+pub(crate) const COLUMNS: usize = 5;
+
+/// Maximum link, and maximum number of a moved piece. Both share a byte.
+const MAX_NIBBLE: u8 = 15;
 
 /// Maximum number of positions of a block. It limits the memory of a reader.
 pub(crate) const MAX_POSITIONS: usize = 1 << 13;
@@ -201,37 +198,40 @@ impl Forest {
         };
         let mut path: Vec<u32> = Vec::new();
         for &link in links {
+            let (up, piece) = (usize::from(link >> 4), link & MAX_NIBBLE);
             if link == 0 {
                 path.clear();
                 forest.nodes.push(last_root.code(&mut coder, None)?);
                 forest.parents.push(None);
                 forest.steps.push(NO_STEP);
             } else {
-                let keep = path
-                    .len()
-                    .checked_sub(usize::from(link) - 1)
-                    .filter(|&keep| keep > 0);
-                path.truncate(keep.ok_or(out_of_range(LINK, link.into()))?);
+                if up == 0 || up > path.len() {
+                    return Err(out_of_range(LINK, link.into()));
+                }
+                path.truncate(path.len() + 1 - up);
                 let parent = path[path.len() - 1];
                 let node = &forest.nodes[parent as usize];
-                let (node, step) = decode_step(node, &mut coder)?;
+                let (node, step) = decode_step(node, piece, &mut coder)?;
                 forest.nodes.push(node);
                 forest.parents.push(Some(parent));
                 forest.steps.push(step);
             }
             path.push(forest.nodes.len() as u32 - 1);
         }
-        coder.finish(STEP_PIECE..COLUMNS, MAX_COLUMNS)?;
+        coder.finish(STEP_TARGET..COLUMNS, MAX_COLUMNS)?;
         Ok(forest)
     }
 }
 
-fn decode_step(node: &Node, coder: &mut Coder<'_>) -> Result<(Node, StepSquares), ColumnError> {
-    let piece = coder.byte(STEP_PIECE, 0)?;
+fn decode_step(
+    node: &Node,
+    piece: u8,
+    coder: &mut Coder<'_>,
+) -> Result<(Node, StepSquares), ColumnError> {
     let (role, from) = node
         .movers()
         .nth(piece.into())
-        .ok_or(out_of_range(STEP_PIECE, piece.into()))?;
+        .ok_or(out_of_range(LINK, piece.into()))?;
     let target = coder.byte(STEP_TARGET, 0)?;
     let squares = node.targets(role, from);
     let squares = node.turn.fold_wb(squares, squares.flip_vertical());
@@ -255,7 +255,7 @@ impl LastRoot {
     /// Codes the next root, which is `input` for a writer.
     fn code(&mut self, coder: &mut Coder<'_>, input: Option<&Node>) -> Result<Node, ColumnError> {
         let mut node = Node::empty();
-        let flags = coder.byte(FLAGS, input.map_or(0, flags_of))?;
+        let flags = coder.byte(ROOT_BITS, input.map_or(0, flags_of))?;
         if flags & BLACK_TO_MOVE != 0 {
             node.turn = Color::Black;
         }
@@ -266,15 +266,15 @@ impl LastRoot {
         }
         if flags & OTHER_RIGHTS != 0 {
             let rights = input.map_or(0, |input| input.castling_rights.0);
-            let first = coder.byte(FLAGS_EXTRA, rights as u8)?;
-            let last = coder.byte(FLAGS_EXTRA, (rights >> 56) as u8)?;
+            let first = coder.byte(ROOT_VALUES, rights as u8)?;
+            let last = coder.byte(ROOT_VALUES, (rights >> 56) as u8)?;
             node.castling_rights = Bitboard(u64::from(first) | u64::from(last) << 56);
         }
         if flags & EN_PASSANT != 0 {
             let file = input.and_then(|input| input.ep_square);
-            let found = coder.byte(FLAGS_EXTRA, file.map_or(0, |square| square.file() as u8))?;
+            let found = coder.byte(ROOT_VALUES, file.map_or(0, |square| square.file() as u8))?;
             let file =
-                File::try_from(found).map_err(|_| out_of_range(FLAGS_EXTRA, found.into()))?;
+                File::try_from(found).map_err(|_| out_of_range(ROOT_VALUES, found.into()))?;
             let rank = node.turn.fold_wb(Rank::Sixth, Rank::Third);
             node.ep_square = Some(Square::from_coords(file, rank));
         }
@@ -282,31 +282,34 @@ impl LastRoot {
         let files = input.map_or(self.files, |input| {
             FILES.map(|file| file_code(&input.board, file))
         });
-        let changed = coder.byte(PAWN_FILES, differences(&files, &self.files))?;
+        let changed = coder.byte(ROOT_BITS, differences(&files, &self.files))?;
         for (n, file) in FILES.into_iter().enumerate() {
             if changed >> n & 1 != 0 {
-                let low = coder.byte(PAWN_CODES, files[n] as u8)?;
-                let high = coder.byte(PAWN_CODES_HIGH, (files[n] >> 8) as u8)?;
-                self.files[n] = u16::from(high) << 8 | u16::from(low);
+                // Two ranks to a byte: pawns and numbers of pieces are mostly small values.
+                let mut code = 0;
+                for scale in [81, 9, 1] {
+                    let value = coder.byte(ROOT_VALUES, (files[n] / scale % 9) as u8)?;
+                    code = 9 * code + u16::from(value);
+                }
+                self.files[n] = code;
             }
             let code = self.files[n];
             set_file_code(&mut node.board, file, code)
-                .ok_or_else(|| out_of_range(PAWN_CODES, code.into()))?;
+                .ok_or_else(|| out_of_range(ROOT_VALUES, code.into()))?;
         }
         let counts = input.map_or(self.counts, |input| {
             KINDS.map(|kind| input.board.by_piece(kind).count() as u8)
         });
-        let changed = coder.byte(MATERIAL_KINDS, differences(&counts, &self.counts))?;
+        let changed = coder.byte(ROOT_BITS, differences(&counts, &self.counts))?;
         for (n, count) in counts.into_iter().enumerate() {
             if changed >> n & 1 != 0 {
-                self.counts[n] = coder.byte(MATERIAL_COUNTS, count)?;
+                self.counts[n] = coder.byte(ROOT_VALUES, count)?;
             }
         }
         for (n, kind) in ROOT_KINDS.into_iter().enumerate() {
             let count = n.checked_sub(2).map_or(1, |n| self.counts[n]);
             let squares = input.map_or(Bitboard::EMPTY, |input| input.board.by_piece(kind));
             let mut squares = squares.into_iter();
-            let column = SQUARES + n / 2;
             let last = &mut self.squares[n];
             for n in 0..count.into() {
                 let code = squares.next().map_or(0, |square| match last.get(n) {
@@ -315,7 +318,7 @@ impl LastRoot {
                 });
                 // 0 stands for the square in the previous root. Any other code is the square plus one, from the point
                 // of view of the piece's side.
-                let found = coder.byte(column, code)?;
+                let found = coder.byte(SQUARES, code)?;
                 let square = match found.checked_sub(1) {
                     None => last.get(n).copied(),
                     Some(square) => Square::try_from(square)
@@ -323,7 +326,7 @@ impl LastRoot {
                         .map(|square| relative_square(square, kind.color)),
                 };
                 let square = square.filter(|&square| !node.board.occupied().contains(square));
-                let square = square.ok_or_else(|| out_of_range(column, found.into()))?;
+                let square = square.ok_or_else(|| out_of_range(SQUARES, found.into()))?;
                 node.board.set_piece_at(square, kind);
                 match last.get_mut(n) {
                     Some(last) => *last = square,

@@ -100,13 +100,14 @@ fn invalid_evaluations_are_errors_with_column_and_value() {
             error => panic!("{error}"),
         }
     };
-    assert_eq!(error(&[]), (15, 0));
-    assert_eq!(error(&[(9, &[])]), (16, 0));
+    for no_pvs in [&[][..], &[(9, &[][..])]] {
+        assert_eq!(error(no_pvs).0, 5);
+    }
     for (evaluations, column) in [
-        (&[(9, &[Score::Cp(1)][..]), (10, &[Score::Cp(1)])][..], 19),
-        (&[(9, &[Score::Mate(0)])], 21),
-        (&[(9, &[Score::Cp(1), Score::Mate(40_000)])], 23),
-        (&[(9, &[Score::Cp(i32::MIN)])], 21),
+        (&[(9, &[Score::Cp(1)][..]), (10, &[Score::Cp(1)])][..], 7),
+        (&[(9, &[Score::Mate(0)])], 9),
+        (&[(9, &[Score::Cp(1), Score::Mate(40_000)])], 10),
+        (&[(9, &[Score::Cp(i32::MIN)])], 9),
     ] {
         assert_eq!(error(evaluations).0, column);
     }

@@ -5,51 +5,47 @@ use shelfish::leb128;
 use shelfish::table::seal;
 
 /// Number of columns of a block of evaluations, and of a block of moves.
-const COLUMNS: usize = 33;
-const MOVES_COLUMNS: usize = 27;
-const DETAILED_COLUMNS: usize = 39;
+const COLUMNS: usize = 16;
+const MOVES_COLUMNS: usize = 17;
+const DETAILED_COLUMNS: usize = 29;
 
 /// Numbers of columns, as in `FORMAT.md`.
 pub mod column {
     #![allow(missing_docs)]
     pub const LINKS: usize = 0;
-    pub const STEP_PIECES: usize = 1;
-    pub const STEP_TARGETS: usize = 2;
-    pub const EVALUATIONS: usize = 15;
-    pub const PVS_BEST: usize = 16;
-    pub const PVS_OTHER: usize = 17;
-    pub const DEPTH_BEST: usize = 18;
-    pub const DEPTH_OTHER: usize = 19;
-    pub const KNODES: usize = 20;
-    pub const SCORE_ROOT: usize = 21;
-    pub const SCORE_NEXT_PV: usize = 23;
-    pub const SCORE_OTHER: usize = 24;
-    pub const LOW_BITS: usize = 25;
-    pub const SHARED_FIRST: usize = 26;
-    pub const SHARED_NEXT: usize = 27;
-    pub const SOURCE: usize = 28;
-    pub const LENGTH_DEEP: usize = 30;
-    pub const RANK: usize = 31;
-    pub const WIDE: usize = 32;
+    pub const STEP_TARGETS: usize = 1;
+    pub const ROOT_BITS: usize = 2;
+    pub const ROOT_VALUES: usize = 3;
+    pub const SQUARES: usize = 4;
+    pub const PVS: usize = 5;
+    pub const DEPTH_BEST: usize = 6;
+    pub const DEPTH_OTHER: usize = 7;
+    pub const KNODES: usize = 8;
+    pub const SCORE_FIRST_PV: usize = 9;
+    pub const SCORE_NEXT_PV: usize = 10;
+    pub const LOW_BITS: usize = 11;
+    pub const SHARED: usize = 12;
+    pub const LENGTH: usize = 13;
+    pub const SIZE: usize = 14;
     // Columns of blocks of moves.
-    pub const ARRIVALS: usize = 15;
-    pub const MORE_ARRIVALS: usize = 16;
-    pub const ARRIVED_WHITE: usize = 17;
-    pub const ARRIVED_DRAWS: usize = 18;
-    pub const NEXT: usize = 19;
-    pub const LAST: usize = 20;
-    pub const STEP_SHARES: usize = 21;
-    pub const OTHER_SHARES: usize = 22;
-    pub const MOVE_RANKS: usize = 23;
-    pub const MOVES_LOW_BITS: usize = 26;
-    pub const LAYOUT: usize = 27;
-    pub const BUCKET_OF_ONE: usize = 28;
-    pub const ARRIVED_BUCKETS: usize = 29;
-    pub const UNRATED: usize = 31;
-    pub const ARRIVED_RATINGS: usize = 32;
-    pub const MISSING_REFERENCES: usize = 34;
-    pub const KNOWN_REFERENCES: usize = 35;
-    pub const REFERENCES: usize = 36;
+    pub const ARRIVALS: usize = 5;
+    pub const MORE_ARRIVALS: usize = 6;
+    pub const ARRIVED_WHITE: usize = 7;
+    pub const ARRIVED_DRAWS: usize = 8;
+    pub const NEXT: usize = 9;
+    pub const LAST: usize = 10;
+    pub const STEP_SHARES: usize = 11;
+    pub const OTHER_SHARES: usize = 12;
+    pub const MOVE_RANKS: usize = 13;
+    pub const MOVES_LOW_BITS: usize = 16;
+    pub const LAYOUT: usize = 17;
+    pub const BUCKET_OF_ONE: usize = 18;
+    pub const ARRIVED_BUCKETS: usize = 19;
+    pub const UNRATED: usize = 21;
+    pub const ARRIVED_RATINGS: usize = 22;
+    pub const MISSING_REFERENCES: usize = 24;
+    pub const KNOWN_REFERENCES: usize = 25;
+    pub const REFERENCES: usize = 26;
 }
 
 /// Builds a block column by column, with any content.
@@ -58,6 +54,8 @@ pub struct BlockBuilder {
     /// The columns.
     pub columns: Vec<Vec<u8>>,
     bits: usize,
+    /// Records and coded moves of the stream.
+    sum: u64,
 }
 
 impl BlockBuilder {
@@ -69,6 +67,7 @@ impl BlockBuilder {
         let mut builder = BlockBuilder {
             columns: vec![Vec::new(); COLUMNS],
             bits: 0,
+            sum: 0,
         };
         let mut push = |column: usize, byte: usize| builder.columns[column].push(byte as u8);
         push(column::LINKS, 0);
@@ -82,10 +81,10 @@ impl BlockBuilder {
             .iter()
             .filter(|(_, corner)| chess.castles().castling_rights().contains(*corner));
         push(
-            3,
+            column::ROOT_BITS,
             usize::from(turn.is_black()) + rights.map(|(flag, _)| flag).sum::<usize>(),
         );
-        push(5, 0xff);
+        push(column::ROOT_BITS, 0xff);
         for file in [
             File::D,
             File::E,
@@ -106,20 +105,21 @@ impl BlockBuilder {
             let code = Rank::ALL[1..7]
                 .iter()
                 .fold(0, |code, rank| 3 * code + digit(*rank));
-            push(6, code & 0xff);
-            push(7, code >> 8);
+            [81, 9, 1]
+                .into_iter()
+                .for_each(|scale| push(column::ROOT_VALUES, code / scale % 9));
         }
-        push(8, 0xff);
+        push(column::ROOT_BITS, 0xff);
         for role in [Queen, Rook, Bishop, Knight] {
-            Color::ALL
-                .iter()
-                .for_each(|color| push(9, board.by_piece(role.of(*color)).count()));
+            Color::ALL.iter().for_each(|color| {
+                push(column::ROOT_VALUES, board.by_piece(role.of(*color)).count())
+            });
         }
-        for (column, role) in (10..).zip([King, Queen, Rook, Bishop, Knight]) {
+        for role in [King, Queen, Rook, Bishop, Knight] {
             for color in Color::ALL {
                 for square in board.by_piece(role.of(color)) {
                     push(
-                        column,
+                        column::SQUARES,
                         usize::from(color.fold_wb(square, square.flip_vertical())) + 1,
                     );
                 }
@@ -158,9 +158,10 @@ impl BlockBuilder {
     }
 
     /// Appends a number in octaves of the parameters `direct` and `leading`.
-    pub fn octave(&mut self, column: usize, direct: u32, leading: u32, value: u64) {
+    fn octave(&mut self, column: usize, direct: u32, leading: u32, value: u64) -> u8 {
         if value >> direct == 0 {
-            return self.columns[column].push(value as u8);
+            self.columns[column].push(value as u8);
+            return value as u8;
         }
         let octave = value.ilog2();
         let low = octave - leading;
@@ -176,65 +177,60 @@ impl BlockBuilder {
             }
             self.bits += 1;
         }
+        symbol as u8
     }
 
     /// Appends a count or depth.
     pub fn count(&mut self, column: usize, value: u64) {
-        self.octave(column, 5, 3, value);
+        self.octave(column, 6, 3, value);
     }
 
-    /// Appends a score as its column stores it, before zigzag.
+    /// Appends by how much a score is worse.
     pub fn score(&mut self, column: usize, value: i64) {
-        self.octave(column, 6, 2, ((value << 1) ^ (value >> 63)) as u64);
-    }
-
-    /// Appends a number of a line, in four bytes if necessary.
-    pub fn line_number(&mut self, column: usize, value: u32) {
-        match u8::try_from(value) {
-            Ok(byte) if byte < 255 => self.columns[column].push(byte),
-            _ => {
-                self.columns[column].push(255);
-                self.columns[column::WIDE].extend_from_slice(&value.to_le_bytes());
-            }
+        let symbol = self.octave(column, 2, 1, value.unsigned_abs());
+        if let Some(last) = self.columns[column].last_mut() {
+            *last = symbol << 1 | u8::from(value < 0);
         }
     }
 
-    /// Appends the number of moves that a line shares with the line before, unless it is the first. Evaluations have 256 lines.
-    pub fn share(&mut self, n: u64, moves: u32) {
-        let column = match n % 256 {
-            0 => column::SHARED_FIRST,
-            _ => column::SHARED_NEXT,
-        };
+    /// Appends line `n` of a record, which shares moves with the line before.
+    pub fn line(&mut self, n: u64, shared: u64, length: u64) {
         if n > 0 {
-            self.line_number(column, moves);
+            leb128::push(&mut self.columns[column::SHARED], shared);
+        }
+        if n > 1 && shared > 0 {
+            leb128::push(&mut self.columns[column::SHARED], n - 1);
+        }
+        leb128::push(&mut self.columns[column::LENGTH], length);
+        self.sum += length - shared;
+    }
+
+    /// Ends a record, and the stream if it is long enough, or at the last record. A stream without nibbles has the most probable
+    /// moves.
+    pub fn end_record(&mut self, is_last: bool) {
+        self.sum += 1;
+        if is_last || self.sum >= 16 {
+            let usual = self.sum * 3 / 4;
+            leb128::push(
+                &mut self.columns[column::SIZE],
+                (2 * usual).saturating_sub(1),
+            );
+            self.sum = 0;
         }
     }
 
     /// Appends the numbers of a record: evaluations of depth 20, with the given number of PVs each.
     pub fn numbers(&mut self, evaluations: u64, pvs: u64) {
-        self.count(column::EVALUATIONS, evaluations - 1);
         for evaluation in 0..evaluations {
-            self.count(
-                if evaluation == 0 {
-                    column::PVS_BEST
-                } else {
-                    column::PVS_OTHER
-                },
-                pvs - 1,
-            );
+            let follows = u64::from(evaluation + 1 < evaluations);
+            self.count(column::PVS, 2 * (pvs - 1) + follows);
             match evaluation {
                 0 => self.count(column::DEPTH_BEST, 20),
                 _ => self.count(column::DEPTH_OTHER, 0),
             }
             self.octave(column::KNODES, 4, 2, 1);
-            for pv in 0..pvs {
-                let column = match (pv, evaluation) {
-                    (0, 0) => column::SCORE_ROOT,
-                    (0, _) => column::SCORE_OTHER,
-                    _ => column::SCORE_NEXT_PV,
-                };
-                self.score(column, 0);
-            }
+            self.score(column::SCORE_FIRST_PV, 0);
+            (1..pvs).for_each(|_| self.score(column::SCORE_NEXT_PV, 0));
         }
     }
 

@@ -102,6 +102,7 @@ fn record(chess: &Chess, evaluations: u64, line: impl Fn(&mut BlockBuilder, u64)
     let mut builder = BlockBuilder::of(chess);
     builder.numbers(evaluations, 256);
     (0..evaluations * 256).for_each(|n| line(&mut builder, n));
+    builder.end_record(true);
     builder
 }
 
@@ -145,37 +146,29 @@ pub fn blocks() -> Vec<Attack> {
         Answer,
     );
 
-    // Lines of a single move each. A writer would not make so many: only the first lines are different.
-    let ones = |fen: &str, evaluations: u64| {
+    // Lines that share few moves. A writer would not share in this way.
+    let lines = |fen: &str, moves: u64| {
         let chess = position(fen).chess().clone();
         let legal = chess.legal_moves().len() as u64;
         let line = |builder: &mut BlockBuilder, n: u64| {
-            builder.share(n, 0);
-            builder.line_number(column::LENGTH_DEEP, 1);
-            builder.line_number(column::RANK, if n < legal { 0 } else { legal as u32 - 1 });
+            let shared = n / legal;
+            builder.line(n, shared, shared + moves);
         };
-        record(&chess, evaluations, line).build()
+        record(&chess, 1, line).build()
     };
-    add("1,792 moves of a melee", MELEE, ones(MELEE, 7), Answer);
-    add("4,096 moves of a melee", MELEE, ones(MELEE, 16), Refused);
     add(
-        "256 moves of a crowd, ranked last",
-        CROWD,
-        ones(CROWD, 1),
+        "the most moves of a melee",
+        MELEE,
+        largest(MELEE, 40, 30),
         Answer,
     );
+    add("1,024 moves of a crowd", CROWD, lines(CROWD, 4), Refused);
+    add("256 moves of a crowd", CROWD, lines(CROWD, 1), Answer);
 
     // More than a writer makes.
     let start = Chess::default();
-    let shared = |builder: &mut BlockBuilder, n: u64| {
-        builder.share(n, 40);
-        builder.line_number(column::LENGTH_DEEP, 40);
-        match n {
-            0 => builder.columns[column::RANK].extend([0; 40]),
-            1 => (),
-            _ => builder.line_number(column::SOURCE, (n - 1) as u32),
-        }
-    };
+    let shared =
+        |builder: &mut BlockBuilder, n: u64| builder.line(n, if n > 0 { 40 } else { 0 }, 40);
     add(
         "256 evaluations of 256 PVs that share all moves",
         START,
@@ -188,11 +181,7 @@ pub fn blocks() -> Vec<Attack> {
         record(&start, 16, shared).build(),
         Refused,
     );
-    let long = |builder: &mut BlockBuilder, n: u64| {
-        builder.share(n, 0);
-        builder.line_number(column::LENGTH_DEEP, 60);
-        builder.columns[column::RANK].extend([1; 60]);
-    };
+    let long = |builder: &mut BlockBuilder, n: u64| builder.line(n, 0, 60);
     add(
         "4,096 PVs of 60 moves each",
         START,
@@ -200,31 +189,31 @@ pub fn blocks() -> Vec<Attack> {
         Refused,
     );
     let mut too_many = BlockBuilder::of(&start);
-    too_many.count(column::EVALUATIONS, u64::MAX);
-    add("2^64 evaluations", START, too_many.build(), Refused);
+    too_many.numbers(257, 1);
+    add("257 evaluations", START, too_many.build(), Refused);
+    let mut too_many = BlockBuilder::of(&start);
+    too_many.count(column::PVS, u64::MAX);
+    add("2^63 PVs", START, too_many.build(), Refused);
     let mut wide = BlockBuilder::of(&start);
     wide.numbers(1, 2);
-    wide.line_number(column::LENGTH_DEEP, u32::MAX);
-    wide.line_number(column::SHARED_NEXT, u32::MAX);
-    wide.line_number(column::LENGTH_DEEP, u32::MAX);
-    add("lines of 2^32 moves", START, wide.build(), Refused);
+    (0..2).for_each(|n| wide.line(n, 0, u64::MAX / 4));
+    add("lines of 2^62 moves", START, wide.build(), Refused);
     let mut beyond_mate = BlockBuilder::of(&start);
     beyond_mate.numbers(1, 1);
-    beyond_mate.columns[column::SCORE_ROOT].clear();
-    beyond_mate.score(column::SCORE_ROOT, i64::from(i32::MAX) + 32_768 + 5);
-    beyond_mate.line_number(column::LENGTH_DEEP, 0);
+    beyond_mate.columns[column::SCORE_FIRST_PV].clear();
+    beyond_mate.score(column::SCORE_FIRST_PV, i64::from(i32::MAX) + 32_768 + 5);
+    beyond_mate.line(0, 0, 0);
+    beyond_mate.end_record(true);
     add("a score beyond mate", START, beyond_mate.build(), Refused);
 
     // Positions.
     let walk = |count: usize| {
         let mut builder = steps(BlockBuilder::of(&start), count);
-        for _ in 0..count {
+        for n in 1..=count {
             builder.numbers(1, 1);
-            builder.line_number(column::LENGTH_DEEP, 0);
+            builder.line(0, 0, 0);
+            builder.end_record(n == count);
         }
-        // Only the root has the score of a root.
-        builder.columns[column::SCORE_ROOT].truncate(1);
-        builder.columns[column::SCORE_ROOT + 1].extend(vec![0; count - 1]);
         builder.build()
     };
     add(
@@ -293,8 +282,8 @@ pub fn blocks() -> Vec<Attack> {
     leb128::push(&mut columns, u64::MAX);
     add("2^64 columns", START, sealed(&columns), Refused);
     let mut lengths = Vec::new();
-    leb128::push(&mut lengths, 33);
-    (0..33).for_each(|_| leb128::push(&mut lengths, u64::MAX));
+    leb128::push(&mut lengths, 16);
+    (0..16).for_each(|_| leb128::push(&mut lengths, u64::MAX));
     add("columns of 2^64 bytes", START, sealed(&lengths), Refused);
     let mut noise = 1u64;
     let content: Vec<u8> = (0..250 << 10)
@@ -311,10 +300,9 @@ pub fn blocks() -> Vec<Attack> {
 
 /// Returns a block of positions that are a step apart each.
 fn steps(first: BlockBuilder, count: usize) -> BlockBuilder {
-    let pieces: Vec<u8> = (1..count).map(|n| u8::from(n % 4 > 1)).collect();
+    let links: Vec<u8> = (1..count).map(|n| 16 | u8::from(n % 4 > 1)).collect();
     first.with(&[
-        (column::LINKS, &vec![1; count - 1]),
-        (column::STEP_PIECES, &pieces),
+        (column::LINKS, &links),
         (column::STEP_TARGETS, &vec![0; count - 1]),
     ])
 }

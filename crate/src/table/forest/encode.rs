@@ -57,11 +57,10 @@ pub(crate) fn encode(
         while let Some((parent, untried)) = path.last_mut() {
             let parent = *parent;
             match untried.find(|step| !stored[step.child as usize]) {
-                // A link reaches at most 254 positions up the path; a position further away becomes a root.
-                Some(step) if up < u8::MAX => {
+                // A position that a link does not reach becomes a root.
+                Some(step) if up <= MAX_NIBBLE && step.piece <= MAX_NIBBLE => {
                     stored[step.child as usize] = true;
-                    coder.byte(LINK, up)?;
-                    coder.byte(STEP_PIECE, step.piece)?;
+                    coder.byte(LINK, up << 4 | step.piece)?;
                     coder.byte(STEP_TARGET, step.target)?;
                     written.order.push(step.child);
                     written.parents.push(Some(parent));
