@@ -131,7 +131,7 @@ impl BlockBuilder {
     /// Returns a block of one root without games.
     pub fn of_moves(chess: &Chess) -> BlockBuilder {
         let mut builder = BlockBuilder::of(chess);
-        builder.columns.truncate(MOVES_COLUMNS);
+        builder.columns.resize(MOVES_COLUMNS, Vec::new());
         builder
     }
 
