@@ -263,7 +263,7 @@ pub(crate) fn encode(
             tree.insert(node, &line[shared..], i);
         }
     }
-    let lines = lines.iter().map(|(_, line)| line.to_vec());
+    let lines = lines.iter().map(|line| line.to_vec());
     out.records.push((position.clone(), lines.collect()));
     if out.unit.add(coded) {
         out.end();
