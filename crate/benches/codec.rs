@@ -110,13 +110,13 @@ fn main() {
         })
         .collect();
     let plies = lines.iter().map(|(_, line)| line.len()).sum();
-    measure("moves from ranks", plies, || {
+    measure("moves of lines", plies, || {
         block
             .records()
             .map(Result::unwrap)
             .for_each(|record| drop(black_box(record)))
     });
-    measure("moves from ranks, baseline: legal moves", plies, || {
+    measure("moves of lines, baseline: legal moves", plies, || {
         each(&lines, |(start, line)| {
             let mut chess = (*start).clone();
             for &m in *line {
