@@ -8,10 +8,23 @@ import chess
 
 WEIGHTS = (pathlib.Path(__file__).parents[2] / "crate/src/moves/weights.bin").read_bytes()
 TABLES = {
-    "Target": 1536, "Origin": 768, "Exchange": 4536, "Threats": 3072, "Reply": 1344, "FollowUp": 384,
-    "Mobility": 192, "OurKing": 384, "Pawn": 1536, "Outpost": 768, "Undefended": 288, "Fork": 192,
-    "Ply": 144, "EnPrise": 1680, "Repeated": 90, "Continuation": 135,
-}  # fmt: skip
+    "Target": 1536,
+    "Origin": 768,
+    "Exchange": 4536,
+    "Threats": 3072,
+    "Reply": 1344,
+    "FollowUp": 384,
+    "Mobility": 192,
+    "OurKing": 384,
+    "Pawn": 1536,
+    "Outpost": 768,
+    "Undefended": 288,
+    "Fork": 192,
+    "Ply": 144,
+    "EnPrise": 1680,
+    "Repeated": 90,
+    "Continuation": 135,
+}
 assert sum(TABLES.values()) == len(WEIGHTS), "weights.bin has another size than the tables"
 STARTS = dict(zip(TABLES, accumulate(TABLES.values(), initial=0)))
 P, N, B, R, Q, K = range(6)
@@ -67,8 +80,16 @@ class Move:
         if self.role == P and self.captured is None and (self.origin ^ self.target) & 7:
             self.captured = P
 
+    def squares(self, mirror):
+        return self.origin ^ mirror, self.target ^ mirror
+
     def code(self, mirror):
-        return 64 * (self.origin ^ mirror) + (self.target ^ mirror)
+        origin, target = self.squares(mirror)
+        return 64 * origin + target
+
+    def name(self, mirror):
+        """The move in UCI, castling as "king takes own rook"."""
+        return chess.Move(*self.squares(mirror), self.promotion or None).uci()
 
     def order(self):
         return self.origin, self.target, self.promotion
@@ -89,7 +110,19 @@ class Line:
         if move.captured is not None:
             self.change(-1, move.captured, move.to ^ mirror, not side)
         self.change(1, move.arrived, move.to ^ mirror, side)
-        self.board.push(chess.Move(move.origin ^ mirror, move.target ^ mirror, move.promotion or None))
+        self.board.push(chess.Move(*move.squares(mirror), move.promotion or None))
+
+    def rest(self, board):
+        """Returns the rest of the line from a board on, if its first moves lead there."""
+        line = Line(self.start)
+        for n, (move, _, _) in enumerate(self.played[:4], 1):
+            line.play(move)
+            if line.board.turn == board.turn and line.board.board_fen() == board.board_fen():
+                line = Line(line.board)
+                for following, _, _ in self.played[n:]:
+                    line.play(following)
+                return line
+        return None
 
     def change(self, sign, role, square, side):
         x = ((role + 1 + 8 * (side != self.first)) * 64 + square) * 0x9E3779B1 & 0xFFFFFFFF
@@ -266,9 +299,14 @@ def indices(seen, line, memory, move):
     yield "Origin", s * 64 + origin
     yield "Exchange", (((6 * r + victim) * 6 + guard) * 3 + support) * 7 + outcome
     threats = bits(
-        gained & seen.weak & pieces[P], gained & (pieces[N] | pieces[B]), gained & pieces[R], gained & pieces[Q],
-        gained & seen.their_prise, gained & seen.our_prise, after & seen.zone,
-    )  # fmt: skip
+        gained & seen.weak & pieces[P],
+        gained & (pieces[N] | pieces[B]),
+        gained & pieces[R],
+        gained & pieces[Q],
+        gained & seen.their_prise,
+        gained & seen.our_prise,
+        after & seen.zone,
+    )
     yield "Threats", (128 * s + threats) * 2 + (safety > 1)
     if last:
         arrival = last.to ^ 56
@@ -280,9 +318,13 @@ def indices(seen, line, memory, move):
     if own:
         arrivals = [earlier.to for earlier, _, _ in line.played[-2::-2]]
         yield "FollowUp", 64 * r + bits(
-            own.to == origin, own.origin == to, own.captured is not None, victim, origin in arrivals,
+            own.to == origin,
+            own.origin == to,
+            own.captured is not None,
+            victim,
+            origin in arrivals,
             has(chess.between(origin, to), own.origin),
-        )  # fmt: skip
+        )
     free = ~seen.ours & ~seen.by_pawns[THEY]
     mobility = (after & free).bit_count() - (before & free).bit_count()
     yield "Mobility", 16 * s + 7 + max(-7, min(8, mobility))
@@ -293,17 +335,27 @@ def indices(seen, line, memory, move):
     higher = chess.BB_ALL << (to | 7) + 1 & chess.BB_ALL
     others = our_pawns & ~(1 << origin)
     if r == P:
-        yield "Pawn", (128 * late + bits(
-            not pieces[P] & (file | beside) & higher,
-            has(seen.by_pawns[WE], to) and has(seen.u2 if has(before, to) else seen.u, to),
-            others & beside & chess.BB_RANKS[to >> 3], after & pieces[P], has(seen.by_pawns[THEY], to), others & file,
-            has(occupied, to + 8),
-        )) * 6 + (to >> 3) - 2  # fmt: skip
+        yield "Pawn", (
+            128 * late
+            + bits(
+                not pieces[P] & (file | beside) & higher,
+                has(seen.by_pawns[WE], to) and has(seen.u2 if has(before, to) else seen.u, to),
+                others & beside & chess.BB_RANKS[to >> 3],
+                after & pieces[P],
+                has(seen.by_pawns[THEY], to),
+                others & file,
+                has(occupied, to + 8),
+            )
+        ) * 6 + (to >> 3) - 2
     else:
         yield "Outpost", 64 * s + bits(
-            our_pawns & file, pieces[P] & file, not pieces[P] & beside & higher, has(seen.by_pawns[WE], to),
-            has(seen.by_pawns[THEY], to), has(seen.pinned, origin),
-        )  # fmt: skip
+            our_pawns & file,
+            pieces[P] & file,
+            not pieces[P] & beside & higher,
+            has(seen.by_pawns[WE], to),
+            has(seen.by_pawns[THEY], to),
+            has(seen.pinned, origin),
+        )
     left = undefended(seen, seen.ours & before & seen.v & ~seen.u2 & ~after)
     rooks = straights(origin, occupied) & seen.roles[R] & seen.ours
     yield "Undefended", ((6 * s + left) * 2 + has(seen.blockers, origin)) * 2 + bool(rooks)

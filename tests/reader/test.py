@@ -1,6 +1,6 @@
 """Compares the reader with the vectors of FORMAT.md, and with the program's export of databases that the program builds.
 
-    SHELFISH=target/debug/shelfish python tests/reader/test.py
+SHELFISH=target/debug/shelfish python tests/reader/test.py
 """
 
 import hashlib
@@ -14,7 +14,9 @@ import tempfile
 
 import zstandard
 
-from reader import Database, canonical, check, fen_of, key
+from columns import check
+from positions import canonical, fen_of, key
+from reader import Database
 
 ROOT = pathlib.Path(__file__).parents[2]
 DATA = ROOT / "tests/data"
