@@ -12,37 +12,34 @@ def evaluations(columns, forest, totals):
     """Returns the records of the positions of a block, as `shelfish export` prints them."""
     numbers, first_depth, shallower, knodes, firsts, later, low = columns[5:12]
     check(len(columns) == 16, "a block of evaluations has 16 columns")
-    bits, lines, records = Bits(low), columns[12:], []
+    bits, records = Bits(low), []
     for node in forest:
-        evals, record, more = [], {"fen": fen_of(node.board), "evals": []}, 1
-        reference = node.parent.score if node.parent else 0
+        evals, more, reference = [], 1, node.parent.score if node.parent else 0
         while more:
             count, more = divmod(bits.octave(numbers, 6, 3), 2)
-            deep = evals[0][0] - bits.octave(shallower, 6, 3) if evals else bits.octave(first_depth, 6, 3)
-            kilonodes, scores, score = bits.octave(knodes, 4, 2), [], reference
+            depth = evals[0]["depth"] - bits.octave(shallower, 6, 3) if evals else bits.octave(first_depth, 6, 3)
+            evals.append({"pvs": [], "knodes": bits.octave(knodes, 4, 2), "depth": depth})
+            score = reference
             for pv in range(count + 1):
                 worse = bits.signed(later if pv else firsts, 2, 1)
                 score += -worse if node.board.turn else worse
-                scores.append(score)
-            if not evals:
-                node.score = reference = scores[0]
-            evals.append((deep, scores))
-            record["evals"].append({"pvs": scores, "knodes": kilonodes, "depth": deep})
-        order = [(-e["depth"], -len(e["pvs"]), -e["knodes"]) for e in record["evals"]]
+                evals[-1]["pvs"].append(mate_or_cp(score))
+                if pv == 0 and len(evals) == 1:
+                    node.score = reference = score
+        order = [(-e["depth"], -len(e["pvs"]), -e["knodes"]) for e in evals]
         check(order == sorted(order), "the evaluations are not in order")
-        records.append((node.board, record, evals))
+        records.append({"fen": fen_of(node.board), "evals": evals})
     bits.end()
-    shapes = [line_shapes(lines, evals) for _, _, evals in records]
-    streams = Streams(lines[2:], [[length - shared for shared, _, length in shape] for shape in shapes])
-    for (board, record, evals), shape in zip(records, shapes):
-        totals["evaluations"] += len(evals)
-        totals["pvs"] += len(shape)
-        check(sum(length for _, _, length in shape) <= 4096, "a record has more than 4,096 moves")
-        texts = iter(read_lines(streams, board, shape))
-        for entry, (_, scores) in zip(record["evals"], evals):
-            entry["pvs"] = [{**mate_or_cp(score), "line": next(texts)} for score in scores]
+    pvs = [[pv for entry in record["evals"] for pv in entry["pvs"]] for record in records]
+    shapes = [line_shapes(columns[12], columns[13], len(some)) for some in pvs]
+    streams = Streams(*columns[14:], [sum(length - shared for shared, _, length in shape) for shape in shapes])
+    for node, some, shape in zip(forest, pvs, shapes):
+        for pv, line in zip(some, read_lines(streams, node.board, shape)):
+            pv["line"] = line
     check(streams.at == len(streams.nibbles) or streams.nibbles[streams.at :] == [0], "nibbles are left")
-    return [record for _, record, _ in records]
+    totals["evaluations"] += sum(len(record["evals"]) for record in records)
+    totals["pvs"] += sum(map(len, pvs))
+    return records
 
 
 def mate_or_cp(score):
@@ -53,31 +50,30 @@ def mate_or_cp(score):
     return {"mate": mate if score > 0 else -mate}
 
 
-def line_shapes(columns, evals):
+def line_shapes(sources, lengths, count):
     """Returns the number of shared moves, the source and the length of each line of a record."""
-    sources, lengths, shapes = columns[0], columns[1], []
-    for _, scores in evals:
-        for _ in scores:
-            shared = sources.leb128() if shapes else 0
-            source = sources.leb128() if shared and len(shapes) > 1 else 0
-            length = lengths.leb128()
-            check(not shared or source < len(shapes) and shared <= shapes[source][2], "a source has too few moves")
-            check(shared <= length, "more shared moves than moves")
-            shapes.append((shared, source, length))
+    shapes = []
+    for n in range(count):
+        shared = sources.leb128() if n else 0
+        source = sources.leb128() if shared and n > 1 else 0
+        shapes.append((shared, source, lengths.leb128()))
+        check(not shared or source < n and shared <= shapes[source][2], "a source has too few moves")
+        check(shared <= shapes[n][2], "more shared moves than moves")
+    check(sum(length for _, _, length in shapes) <= 4096, "a record has more than 4,096 moves")
     return shapes
 
 
 class Streams:
-    """The coded moves of a block. `moves` has for each record the moves of its lines that are not shared."""
+    """The coded moves of a block. `moves` has for each record the number of its moves that are not shared."""
 
-    def __init__(self, columns, moves):
-        self.sizes, column = columns
+    def __init__(self, sizes, column, moves):
+        self.sizes = sizes
         self.nibbles = [half for byte in column.take(column.left()) for half in (byte & 15, byte >> 4)]
         self.sums, self.at = [], 0
-        for n, lines in enumerate(moves):
-            if n == 0 or self.sums[-1] >= STREAM:
+        for count in moves:
+            if not self.sums or self.sums[-1] >= STREAM:
                 self.sums.append(0)
-            self.sums[-1] += 1 + sum(lines)
+            self.sums[-1] += 1 + count
         self.done = STREAM
 
     def begin_record(self, moves):

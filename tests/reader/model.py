@@ -238,11 +238,10 @@ class Seen:
         self.zone = chess.BB_KING_ATTACKS[self.their_king]
         count = sum(n * self.roles[role].bit_count() for role, n in [(N, 1), (B, 1), (R, 2), (Q, 4)])
         self.phase = 0 if count >= 20 else 1 if count >= 13 else 2 if count >= 7 else 3
-        weak = self.theirs & (self.their_prise | ~self.v)
-        pawns, _, _, rooks, queens, _ = (mask & self.theirs for mask in self.roles)
-        more = [self.theirs & ~pawns, rooks | queens, rooks | queens, queens, 0, 0]
-        self.targets = [weak | squares for squares in more]
-        self.weak = weak
+        self.weak = self.theirs & (self.their_prise | ~self.v)
+        pawns, _, _, rooks, queens, _ = self.roles
+        more = [~pawns, rooks | queens, rooks | queens, queens, 0, 0]
+        self.targets = [self.weak | squares & self.theirs for squares in more]
         self.endangered = self.our_prise & self.roles[self.our_stake - 1] if self.our_stake else 0
         self.first = squares_of(self.endangered)[0] if self.endangered else None
         self.first_attackers = self.attackers(self.first, self.all) & self.theirs if self.endangered else 0
@@ -261,12 +260,8 @@ class Seen:
 
 
 def undefended(seen, squares):
-    if not squares:
-        return 0
-    for role, number in [(Q, 5), (R, 4), (N, 3), (B, 3)]:
-        if squares & seen.roles[role]:
-            return number
-    return 2 if squares.bit_count() > 1 else 1
+    most = seen.stake(squares & ~seen.roles[K])
+    return [0, 0, 3, 3, 4, 5][most] or min(2, squares.bit_count())
 
 
 def indices(seen, line, memory, move):
