@@ -8,10 +8,12 @@ import itertools
 import json
 import os
 import pathlib
+import random
 import subprocess
 import sys
 import tempfile
 
+import chess
 import zstandard
 
 from columns import check
@@ -69,10 +71,20 @@ def books():
         compare(Database(DATA / name / "db").records(), lines)
 
 
-def a_book_of_many_blocks():
-    book = ROOT / "static-shards/book"
-    lines = shelfish("export", book).splitlines()
-    compare(itertools.islice(Database(book).records(), 1500), lines[:1500])
+def a_book_of_random_games():
+    numbers, games, book = random.Random(52), FOLDER / "games.pgn", FOLDER / "book"
+    with games.open("w") as file:
+        for n in range(600):
+            board, result = chess.Board(), numbers.choice(["1-0", "1/2-1/2", "0-1"])
+            for _ in range(numbers.randrange(2, 14)):
+                moves = sorted(board.legal_moves, key=chess.Move.uci)
+                board.push(moves[int(len(moves) * numbers.random() ** 4)])
+            facts = f'[Date "{2000 + n % 20}.01.01"]\n[WhiteElo "{1500 + n}"]\n[BlackElo "{"" if n % 9 else 2000}"]\n'
+            moves = chess.Board().variation_san(board.move_stack)
+            file.write(f'{facts}[Result "{result}"]\n\n{moves} {result}\n\n')
+    details = ["--buckets", "speeds,since2010", "--average-ratings", "--game-ids", 3]
+    shelfish("book", "build", games, "--quiet", "--max-plies", 20, *details, "--out", book)
+    compare(Database(book).records(), shelfish("export", book).splitlines())
 
 
 def an_update_with_pages_apart():
@@ -89,7 +101,15 @@ def an_update_with_pages_apart():
 
 
 failed = 0
-for test in (canonical_positions, bad_positions, keys, evaluations, books, an_update_with_pages_apart):
+for test in (
+    canonical_positions,
+    bad_positions,
+    keys,
+    evaluations,
+    books,
+    a_book_of_random_games,
+    an_update_with_pages_apart,
+):
     name = test.__name__.replace("_", " ")
     try:
         test()
