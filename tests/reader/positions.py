@@ -1,11 +1,16 @@
 """Canonical positions, keys, and the forest of a block: FORMAT.md, sections 1, 2 and 6."""
 
+import itertools
+import pathlib
+
 import chess
 
 from columns import check, check_used
 
 FILES = [3, 4, 2, 5, 1, 6, 0, 7]
 KINDS = [(role, side) for role in (chess.QUEEN, chess.ROOK, chess.BISHOP, chess.KNIGHT) for side in (True, False)]
+BACK_RANK = [chess.ROOK, chess.KNIGHT, chess.BISHOP, chess.QUEEN, chess.KING, chess.BISHOP, chess.KNIGHT, chess.ROOK]
+LEAF = 255
 KINGS = [(chess.KING, True), (chess.KING, False)]
 
 
@@ -71,6 +76,47 @@ def file_code(board, file):
     return code
 
 
+def grow(tree, leaves):
+    """Returns a leaf's number, or a question, its subtree for no, and its subtree for yes."""
+    question = next(tree)
+    return next(leaves) if question == LEAF else (question, grow(tree, leaves), grow(tree, leaves))
+
+
+ORDER = pathlib.Path(__file__).parents[2] / "crate/src/position/order.bin"
+TREE = grow(iter(ORDER.read_bytes()), itertools.count())
+
+
+def holds(board, n):
+    """The answer to a question of the tree."""
+
+    def pieces(role, side):
+        return board.pieces_mask(role, side == 0)
+
+    squares = chess.BB_FILES[n % 8]
+    if n < 96:
+        return pieces(chess.PAWN, n // 48) & chess.BB_SQUARES[8 + n % 48]
+    if n < 112:
+        return board.pieces_mask(*KINDS[(n - 96) // 2]).bit_count() > n % 2
+    if n < 128:
+        return pieces(chess.PAWN, (n - 112) // 8).bit_count() > n % 8
+    if n < 144:
+        return pieces(chess.PAWN, (n - 128) // 8) & squares
+    if n < 160:
+        side = (n - 144) // 8
+        return pieces(BACK_RANK[n % 8], side) & squares & (chess.BB_RANK_8 if side else chess.BB_RANK_1)
+    if n < 164:
+        return pieces(chess.BISHOP, (n - 160) // 2) & (chess.BB_DARK_SQUARES if n % 2 else chess.BB_LIGHT_SQUARES)
+    corner = [chess.B2, chess.G2, chess.B7, chess.G7][n % 4]
+    return pieces(chess.BISHOP, n % 4 // 2) & chess.BB_SQUARES[corner]
+
+
+def leaf(board):
+    node = TREE
+    while isinstance(node, tuple):
+        node = node[2 if holds(board, node[0]) else 1]
+    return node
+
+
 def key(board):
     pawns = sum(file_code(board, file) << 10 * (7 - n) for n, file in enumerate(FILES))
     pieces = [list(chess.scan_forward(board.pieces_mask(*kind))) for kind in KINDS]
@@ -79,7 +125,7 @@ def key(board):
     castling = [bitmap(board.castling_rights & row) for row in (chess.BB_RANK_1, chess.BB_RANK_8)]
     en_passant = 0 if board.ep_square is None else chess.square_file(board.ep_square) + 1
     end = [not board.turn, *castling, en_passant]
-    return pawns.to_bytes(10, "big") + material.to_bytes(6, "big") + bytes(kings + sum(pieces, []) + end)
+    return leaf(board).to_bytes(2, "big") + pawns.to_bytes(10, "big") + material.to_bytes(6, "big") + bytes(kings + sum(pieces, []) + end)
 
 
 class Node:

@@ -19,7 +19,7 @@ from columns import Bits, Bytes, check, check_used, unsealed
 from evaluations import evaluations
 from positions import check_canonical, key, positions
 
-FORMAT = 2
+FORMAT = 3
 LONGEST = 266_240
 
 

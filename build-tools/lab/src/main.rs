@@ -2,6 +2,7 @@
 
 mod bench;
 mod dump;
+mod fit_order;
 mod game;
 mod judgments;
 mod matches;
@@ -15,6 +16,13 @@ mod suite;
 #[path = "../../../crate/src/leb128.rs"]
 #[allow(dead_code, reason = "the fit only writes numbers")]
 mod leb128;
+
+#[path = "../../../crate/src/position/order.rs"]
+#[allow(
+    dead_code,
+    reason = "the fit learns the tree, and asks only its questions"
+)]
+mod order;
 
 /// Modules of the library, and the fit of their weights.
 #[path = "../../../crate/src/moves"]
@@ -74,6 +82,8 @@ enum Command {
     Describe(dump::Args),
     /// Fit the weights by which moves are ranked, or validate them
     FitMoves(moves::fit_moves::Args),
+    /// Learn the tree by which positions are ordered, or compare it with the order without a tree
+    FitOrder(fit_order::Args),
 }
 
 fn main() -> ExitCode {
@@ -87,6 +97,7 @@ fn main() -> ExitCode {
         Command::RealMix(args) => real_mix::run(&args),
         Command::Describe(args) => dump::describe(&args),
         Command::FitMoves(args) => moves::fit_moves::run(&args),
+        Command::FitOrder(args) => fit_order::run(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,16 +1,17 @@
-//! The exact code of a position, whose order as a byte string is the order of the table: pawns, then material, then
-//! pieces.
+//! The exact code of a position, whose order as a byte string is the order of the table: the leaf of the learned order,
+//! then pawns, material and pieces.
 //!
-//! Pawn structure changes least along a game; comparing it first, file by file from the centre, keeps the positions of
-//! one game close together. `FORMAT.md` freezes the bytes.
+//! The leaf keeps the positions of a game together. In a leaf, pawn structure is compared first, file by file from the
+//! centre, because it changes least during a game. `FORMAT.md` freezes the bytes.
 
 use shakmaty::{
-    Bitboard, Board, Chess, Color, EnPassantMode, File, Piece, Position as _, PositionErrorKinds,
-    Rank, Setup, Square,
+    Bitboard, Board, Chess, Color, EnPassantMode, File, Position as _, PositionErrorKinds, Rank,
+    Setup, Square,
 };
 
 use super::Position;
 use super::fen::unplayable;
+use super::order::{self, KINDS};
 
 /// Files in the order in which pawn structures are compared.
 pub(crate) const FILES: [File; 8] = [
@@ -24,24 +25,16 @@ pub(crate) const FILES: [File; 8] = [
     File::H,
 ];
 
-/// Kinds of pieces except pawns and kings, in the order in which material and squares are compared.
-pub(crate) const KINDS: [Piece; 8] = [
-    Color::White.queen(),
-    Color::Black.queen(),
-    Color::White.rook(),
-    Color::Black.rook(),
-    Color::White.bishop(),
-    Color::Black.bishop(),
-    Color::White.knight(),
-    Color::Black.knight(),
-];
-
+/// Bytes of the number of the leaf.
+const LEAF_BYTES: usize = 2;
 /// Bytes of the pawn structure: eight file codes of ten bits each.
 const PAWN_BYTES: usize = 10;
 const MATERIAL_BYTES: usize = 6;
 const TAIL_BYTES: usize = 4;
-/// Pawns, material, two kings and at most 62 pieces, then side to move, castling rights and en-passant file.
-const MAX_BYTES: usize = PAWN_BYTES + MATERIAL_BYTES + 64 + TAIL_BYTES;
+/// The place of the first square.
+const AT_SQUARES: usize = LEAF_BYTES + PAWN_BYTES + MATERIAL_BYTES;
+/// The leaf, pawns, material, two kings and at most 62 pieces, then side to move, castling rights and en-passant file.
+const MAX_BYTES: usize = AT_SQUARES + 64 + TAIL_BYTES;
 
 /// The exact code of a position: equal keys are equal positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -102,6 +95,9 @@ impl Key {
             len: 0,
             bytes: [0; MAX_BYTES],
         };
+        for byte in order::leaf(&setup.board).to_be_bytes() {
+            key.push(byte);
+        }
         for byte in pawn_bytes(&setup.board) {
             key.push(byte);
         }
@@ -160,18 +156,17 @@ fn decode_setup(bytes: &[u8]) -> Result<Setup, KeyError> {
         expected,
         found: bytes.len(),
     };
-    let (pawns, rest) = bytes
-        .split_at_checked(PAWN_BYTES)
-        .ok_or(short(PAWN_BYTES))?;
-    let (material, rest) = rest
-        .split_at_checked(MATERIAL_BYTES)
-        .ok_or(short(PAWN_BYTES + MATERIAL_BYTES))?;
+    // The leaf follows from the rest: the caller compares the whole key.
+    let (head, rest) = bytes
+        .split_at_checked(AT_SQUARES)
+        .ok_or(short(AT_SQUARES))?;
+    let (pawns, material) = head[LEAF_BYTES..].split_at(PAWN_BYTES);
     let material = material
         .iter()
         .fold(0u64, |code, &byte| (code << 8) | u64::from(byte));
     let counts: [usize; 8] =
         core::array::from_fn(|kind| (material >> (6 * (7 - kind)) & 63) as usize);
-    let expected = PAWN_BYTES + MATERIAL_BYTES + 2 + counts.iter().sum::<usize>() + TAIL_BYTES;
+    let expected = AT_SQUARES + 2 + counts.iter().sum::<usize>() + TAIL_BYTES;
     if bytes.len() != expected || expected > MAX_BYTES {
         return Err(short(expected));
     }
@@ -185,15 +180,14 @@ fn decode_setup(bytes: &[u8]) -> Result<Setup, KeyError> {
     let pieces = [Color::White.king(), Color::Black.king()]
         .into_iter()
         .chain(kinds);
-    let at = PAWN_BYTES + MATERIAL_BYTES;
     for (n, (piece, &byte)) in pieces.zip(rest).enumerate() {
         let square = Square::try_from(byte).map_err(|_| KeyError::Byte {
-            at: at + n,
+            at: AT_SQUARES + n,
             found: byte,
         })?;
         if setup.board.occupied().contains(square) {
             return Err(KeyError::Byte {
-                at: at + n,
+                at: AT_SQUARES + n,
                 found: byte,
             });
         }
@@ -278,10 +272,10 @@ fn pawn_board(bytes: &[u8]) -> Result<Board, KeyError> {
     let mut board = Board::empty();
     for (n, &file) in FILES.iter().enumerate() {
         let file_code = (code >> (10 * (7 - n)) & 1023) as u16;
-        let at = 10 * n / 8;
+        let at = LEAF_BYTES + 10 * n / 8;
         set_file_code(&mut board, file, file_code).ok_or(KeyError::Byte {
             at,
-            found: bytes[at],
+            found: bytes[at - LEAF_BYTES],
         })?;
     }
     Ok(board)

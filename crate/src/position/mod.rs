@@ -7,12 +7,14 @@
 
 mod fen;
 mod key;
+mod order;
 #[cfg(test)]
 mod tests;
 
 pub use fen::FenError;
-pub(crate) use key::{FILES, KINDS, file_code, set_file_code};
+pub(crate) use key::{FILES, file_code, set_file_code};
 pub use key::{Key, KeyError};
+pub(crate) use order::KINDS;
 
 use core::fmt;
 use core::str::FromStr;

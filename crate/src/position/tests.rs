@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 use shakmaty::{CastlingMode, Chess, Move, Position as _, Square};
 
-use super::{Key, KeyError, Position, uci};
+use super::{Key, KeyError, Position, order, uci};
 
 /// Returns the rows of a data file without comments. The last cell may contain tabs.
 fn rows(text: &'static str) -> impl Iterator<Item = [&'static str; 3]> {
@@ -79,6 +79,17 @@ fn keys_agree_with_the_frozen_format() {
             Ok(position),
             "{what}"
         );
+    }
+}
+
+#[test]
+fn the_tree_of_the_order_ends_with_its_last_leaf_and_asks_known_questions() {
+    let tree = include_bytes!("order.bin");
+    let leaves = tree.iter().filter(|byte| **byte == order::LEAF).count();
+    assert_eq!(tree.len(), 2 * leaves - 1);
+    assert!(leaves <= usize::from(u16::MAX));
+    for question in tree.iter().filter(|byte| **byte != order::LEAF) {
+        assert!(*question < order::QUESTIONS, "question {question}");
     }
 }
 

@@ -133,7 +133,7 @@ const CHECKSUM: &str = ",\"checksum\":\"";
 
 impl Manifest {
     /// The version of the format that this reader and writer know.
-    pub const FORMAT: u64 = 2;
+    pub const FORMAT: u64 = 3;
     /// The file's name.
     pub const FILE: &str = "manifest.json";
     /// The largest manifest. That of 400 million positions, with some 1,100 pages, has 40 kB.

@@ -610,15 +610,15 @@ fn errors_of_invalid_manifests_contain_the_reason() {
         "manifest.json is not a manifest: the file is empty"
     );
     assert_eq!(
-        message("{\"format\":3,\"whatever\":[]}"),
-        "manifest.json is of format 3, this reader knows format 2: use a newer shelfish"
+        message("{\"format\":4,\"whatever\":[]}"),
+        "manifest.json is of format 4, this reader knows format 3: use a newer shelfish"
     );
     assert_eq!(
-        message("{\"format\":1,\"whatever\":[]}"),
-        "manifest.json is of format 1, this reader knows format 2: build it again from its dump"
+        message("{\"format\":2,\"whatever\":[]}"),
+        "manifest.json is of format 2, this reader knows format 3: build it again from its dump"
     );
     assert!(message("<!doctype html>").starts_with("manifest.json is not a manifest: "));
-    assert!(message("{\"format\":2}").ends_with("it has no checksum"));
+    assert!(message("{\"format\":3}").ends_with("it has no checksum"));
 }
 
 #[test]

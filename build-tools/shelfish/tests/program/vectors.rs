@@ -23,7 +23,7 @@ fn the_frozen_records_give_the_frozen_database() {
         let expected = fs::read(vector().join("db").join(&name)).unwrap_or_default();
         assert!(
             bytes == expected,
-            "{name} differs: databases of format 2 must stay readable and reproducible"
+            "{name} differs: databases of format 3 must stay readable and reproducible"
         );
     }
 }
@@ -78,7 +78,7 @@ fn builds_frozen_book(name: &str, options: &[&str]) {
         let expected = fs::read(book.join("db").join(&name)).unwrap_or_default();
         assert!(
             bytes == expected,
-            "{name} differs: books of format 2 must stay readable and reproducible"
+            "{name} differs: books of format 3 must stay readable and reproducible"
         );
     }
     assert_eq!(

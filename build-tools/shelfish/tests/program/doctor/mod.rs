@@ -52,8 +52,8 @@ fn shelfish_serve_passes_every_check_for_databases_and_books() {
     fixture.book_build_to("book", &[&games], &[]).succeeds();
     let host = Host::new(&fixture);
     for (path, found) in [
-        ("db", "format 2, evaluations, 1,574 positions"),
-        ("db/manifest.json", "format 2, evaluations"),
+        ("db", "format 3, evaluations, 1,574 positions"),
+        ("db/manifest.json", "format 3, evaluations"),
         ("book", "a book"),
     ] {
         let answer = examine(&host.url(path), &[]);
