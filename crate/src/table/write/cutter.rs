@@ -6,7 +6,7 @@ use twox_hash::XxHash64;
 /// Cuts a sequence of items into groups of about a target weight.
 ///
 /// Each cut is within a window of four fifths of the target, between the neighbouring keys with the shortest common
-/// prefix. The pawn structure changes there, so that games seldom cross the cut, and the separator is shortest. Ties
+/// prefix. The leaf of the order or the pawn structure changes there, so that games seldom cross the cut, and the separator is shortest. Ties
 /// are resolved by the smallest hash of the separator, which does not depend on items elsewhere.
 #[derive(Debug)]
 pub struct Cutter<T> {
