@@ -32,7 +32,7 @@ const { openDatabase } = await import(at("node.js"));
 /** @type {typeof import("shelfish/analysis")} */
 const { openAnalysis } = await import(at("analysis-inline.js"));
 
-test(`after the first of ${PARTS} parts of ${LOOKUPS} lookups and ${GAMES} reports, each module needs at most 64 KiB more`, async (t) => {
+test(`after the first half of ${LOOKUPS} lookups and ${GAMES} reports, each module needs at most 64 KiB more`, async (t) => {
   const database = await openDatabase(
     join(ROOT, "static-shards/package-sample"),
     { memoryBytes: 100_000 },
@@ -75,7 +75,7 @@ test(`after the first of ${PARTS} parts of ${LOOKUPS} lookups and ${GAMES} repor
     `memory of the modules in pages of 64 KiB: ${pages.map((part) => part.join(" + ")).join(", ")}`,
   );
   // Answers for the positions of a game arrive in any order, so that gaps in the memory differ.
-  for (const [n, first] of Object.entries(pages[0] ?? [])) {
+  for (const [n, first] of Object.entries(pages[PARTS / 2 - 1] ?? [])) {
     const last = pages.at(-1)?.[Number(n)] ?? NaN;
     assert.ok(
       last <= first + 1,

@@ -182,8 +182,11 @@ fn sample_database() -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Builds a database from dumps.
+/// Builds a database from dumps, in the place of a database of any format.
 pub fn build_database(dumps: &[PathBuf], folder: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
     fs::create_dir_all(folder)?;
     let mut build = command(program("shelfish"));
     call(build.arg("build").args(dumps).arg("-o").arg(folder))

@@ -250,40 +250,40 @@ impl Record for PositionEval {
     fn decode(
         decoded: &BlockColumns,
         columns: &Columns,
-        n: usize,
-        position: Position,
-        before: &[Position],
+        first: usize,
+        positions: &[Position],
         _: &dyn Fn(usize) -> (Square, Square),
-    ) -> Result<PositionEval, RecordError> {
-        let nibbles = decoded.stream(n).map(|stream| stream.nibbles.clone());
+        records: &mut Vec<PositionEval>,
+    ) -> Result<(), RecordError> {
+        let nibbles = decoded.stream(first).map(|stream| stream.nibbles.clone());
         let moves = columns.bytes(LINES + moves::MOVES);
         let mut stream = moves::Stream {
             reader: RangeReader::new(moves, nibbles.unwrap_or_default()),
             records: Vec::new(),
         };
-        for (n, position) in (n - before.len()..).zip(before.iter().chain([&position])) {
+        for (n, position) in (first..).zip(positions) {
             let cursors = decoded.cursors(columns, n);
             let mut cursors = cursors.ok_or(RecordError::Missing { n })?;
-            cursors.decode(position.chess(), decoded.numbers.pvs(n), &mut stream)?;
+            let lines = cursors.decode(position.chess(), decoded.numbers.pvs(n), &mut stream)?;
+            let mut lines = lines.iter().cloned();
+            let evaluations = decoded.numbers.of(n).iter().map(|numbers| Evaluation {
+                depth: numbers.depth,
+                knodes: numbers.knodes,
+                pvs: numbers
+                    .pvs
+                    .clone()
+                    .zip(&mut lines)
+                    .map(|(pv, line)| Pv {
+                        score: decoded.numbers.scores[pv],
+                        line,
+                    })
+                    .collect(),
+            });
+            records.push(PositionEval {
+                evaluations: evaluations.collect(),
+                position: position.clone(),
+            });
         }
-        let lines = stream.records.pop();
-        let mut lines = lines.into_iter().flat_map(|(_, lines)| lines);
-        let evaluations = decoded.numbers.of(n).iter().map(|numbers| Evaluation {
-            depth: numbers.depth,
-            knodes: numbers.knodes,
-            pvs: numbers
-                .pvs
-                .clone()
-                .zip(&mut lines)
-                .map(|(pv, line)| Pv {
-                    score: decoded.numbers.scores[pv],
-                    line,
-                })
-                .collect(),
-        });
-        Ok(PositionEval {
-            evaluations: evaluations.collect(),
-            position,
-        })
+        Ok(())
     }
 }

@@ -394,17 +394,18 @@ impl<'a> Cursors<'a> {
         Ok((plies, coded))
     }
 
-    /// Decodes the lines of the next record, whose moves come next in the stream, and adds them to its records.
+    /// Decodes the lines of the next record, whose moves come next in the stream, and adds them to its records. Returns the
+    /// lines.
     ///
     /// # Errors
     ///
     /// The columns do not describe legal lines within the limits of the format.
-    pub(crate) fn decode(
+    pub(crate) fn decode<'s>(
         &mut self,
         position: &Chess,
         count: usize,
-        stream: &mut Stream<'_>,
-    ) -> Result<(), LineError> {
+        stream: &'s mut Stream<'_>,
+    ) -> Result<&'s [Vec<Move>], LineError> {
         let mut history = remembered(position, &stream.records);
         let mut tree = Tree::default();
         let mut lines: Vec<Vec<Move>> = Vec::new();
@@ -457,6 +458,6 @@ impl<'a> Cursors<'a> {
             lines.push(line);
         }
         stream.records.push((position.clone(), lines));
-        Ok(())
+        Ok(stream.records.last().map_or(&[], |(_, lines)| lines))
     }
 }

@@ -91,57 +91,70 @@ impl Record for Played {
     fn decode(
         decoded: &BlockColumns,
         _: &Columns,
-        n: usize,
-        position: Position,
-        _: &[Position],
+        first: usize,
+        positions: &[Position],
         step: &dyn Fn(usize) -> (Square, Square),
-    ) -> Result<Played, RecordError> {
-        let others = decoded
-            .others
-            .get(n)
-            .ok_or(RecordError::Missing { n })?
-            .clone();
-        let details = |games| decoded.games.details(games, decoded.layout);
-        let legal = position.chess().legal_moves();
-        let mut moves: Vec<PlayedMove> = Vec::new();
-        for &child in decoded.children(n) {
-            let (results, details) = details(child as usize);
-            if results.games() > 0 {
-                let (from, to) = step(child as usize);
-                let m = legal.iter().copied().find(|m| is_step(*m, from, to));
-                let m = m.ok_or(RecordError::Step { from, to })?;
-                moves.push(PlayedMove {
-                    m,
-                    results,
-                    details,
-                });
-            }
+        records: &mut Vec<Played>,
+    ) -> Result<(), RecordError> {
+        for (n, position) in (first..).zip(positions) {
+            records.push(played(decoded, n, position.clone(), step)?);
         }
-        if !others.is_empty() {
-            let ranking = MoveOrder::of(position.chess());
-            for other in others {
-                let rank = decoded.ranks[other];
-                let m = ranking
-                    .pick(rank)
-                    .map_err(|legal| RecordError::Rank { rank, legal })?;
-                if moves.iter().any(|played| played.m == m) {
-                    return Err(RecordError::Duplicate { rank });
-                }
-                let (results, details) = details(decoded.other(other));
-                moves.push(PlayedMove {
-                    m,
-                    results,
-                    details,
-                });
-            }
-        }
-        Played::sort(&mut moves);
-        let (ended, ended_details) = details(decoded.ended(n));
-        Ok(Played {
-            position,
-            ended,
-            ended_details,
-            moves,
-        })
+        Ok(())
     }
+}
+
+/// Reads the record of stored number `n`.
+fn played(
+    decoded: &BlockColumns,
+    n: usize,
+    position: Position,
+    step: &dyn Fn(usize) -> (Square, Square),
+) -> Result<Played, RecordError> {
+    let others = decoded
+        .others
+        .get(n)
+        .ok_or(RecordError::Missing { n })?
+        .clone();
+    let details = |games| decoded.games.details(games, decoded.layout);
+    let legal = position.chess().legal_moves();
+    let mut moves: Vec<PlayedMove> = Vec::new();
+    for &child in decoded.children(n) {
+        let (results, details) = details(child as usize);
+        if results.games() > 0 {
+            let (from, to) = step(child as usize);
+            let m = legal.iter().copied().find(|m| is_step(*m, from, to));
+            let m = m.ok_or(RecordError::Step { from, to })?;
+            moves.push(PlayedMove {
+                m,
+                results,
+                details,
+            });
+        }
+    }
+    if !others.is_empty() {
+        let ranking = MoveOrder::of(position.chess());
+        for other in others {
+            let rank = decoded.ranks[other];
+            let m = ranking
+                .pick(rank)
+                .map_err(|legal| RecordError::Rank { rank, legal })?;
+            if moves.iter().any(|played| played.m == m) {
+                return Err(RecordError::Duplicate { rank });
+            }
+            let (results, details) = details(decoded.other(other));
+            moves.push(PlayedMove {
+                m,
+                results,
+                details,
+            });
+        }
+    }
+    Played::sort(&mut moves);
+    let (ended, ended_details) = details(decoded.ended(n));
+    Ok(Played {
+        position,
+        ended,
+        ended_details,
+        moves,
+    })
 }

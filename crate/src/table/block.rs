@@ -2,7 +2,7 @@
 
 use super::columns::MAX_FRAME;
 use super::forest::{self, Forest, Node, StepSquares};
-use super::{Chunk, ChunkErrorKind, Columns, Record, TableError};
+use super::{Chunk, ChunkErrorKind, Columns, Record, RecordError, TableError};
 use crate::position::{Key, KeyError, Position};
 
 /// Maximum value of each total of a block. It limits the memory of a reader.
@@ -100,7 +100,7 @@ impl<R: Record> Block<R> {
     pub fn find(&self, position: &Position) -> Result<Option<R>, TableError> {
         let node = Node::new(position.chess());
         match self.forest.nodes.iter().position(|other| *other == node) {
-            Some(n) => self.record(n, position.clone()).map(Some),
+            Some(n) => self.record(n).map(Some),
             None => Ok(None),
         }
     }
@@ -116,7 +116,7 @@ impl<R: Record> Block<R> {
     /// `n` is not below [`Block::len`].
     #[cfg(feature = "write")]
     pub fn get(&self, n: usize) -> Result<R, TableError> {
-        self.record(n, self.position(n)?)
+        self.record(n)
     }
 
     /// Returns the codes of the record of stored number `n`, not checked.
@@ -186,8 +186,28 @@ impl<R: Record> Block<R> {
 
     /// Returns every record in ascending order of keys, checked: canonical positions, each once.
     pub fn records(&self) -> impl Iterator<Item = Result<R, TableError>> + '_ {
-        self.ascending()
-            .map(|checked| checked.and_then(|(n, position)| self.record(n, position)))
+        let mut decoded = self.decode_all();
+        self.ascending().map(move |checked| {
+            let (n, _) = checked?;
+            decoded[n].take().map_or_else(|| self.record(n), Ok)
+        })
+    }
+
+    /// Returns every record in stored order; `None` if it, or a record that it depends on, is invalid.
+    pub fn decode_all(&self) -> Vec<Option<R>> {
+        let (mut all, mut first) = (Vec::with_capacity(self.len()), 0);
+        while first < self.len() {
+            let is_next = |n: &usize| R::first_needed(&self.decoded, *n) != first;
+            let end = (first + 1..self.len()).find(is_next);
+            let end = end.unwrap_or(self.len());
+            let mut records = Vec::new();
+            // An invalid record is an error when the record is asked for.
+            let _ = self.decode(first..end, &mut records);
+            all.extend(records.into_iter().map(Some));
+            all.resize_with(end, || None);
+            first = end;
+        }
+        all
     }
 
     /// Returns every position in ascending order of keys, checked like [`Block::records`] but with nothing else
@@ -233,16 +253,38 @@ impl<R: Record> Block<R> {
             .map_err(|error| self.chunk.error(ChunkErrorKind::Key(error)))
     }
 
-    fn record(&self, n: usize, position: Position) -> Result<R, TableError> {
-        let fen = position.clone();
-        let before = R::first_needed(&self.decoded, n)..n;
-        let before: Vec<Position> = before.map(|n| self.position(n)).collect::<Result<_, _>>()?;
+    fn record(&self, n: usize) -> Result<R, TableError> {
+        let mut records = Vec::new();
+        self.decode(R::first_needed(&self.decoded, n)..n + 1, &mut records)?;
+        records.pop().ok_or_else(|| {
+            let fen = String::new();
+            let error = RecordError::Missing { n };
+            self.chunk.error(ChunkErrorKind::Record { fen, error })
+        })
+    }
+
+    /// Decodes records that begin at a record that needs no earlier one.
+    fn decode(
+        &self,
+        numbers: core::ops::Range<usize>,
+        records: &mut Vec<R>,
+    ) -> Result<(), TableError> {
+        let first = numbers.start;
+        let positions = numbers.map(|n| self.position(n));
+        let positions: Vec<Position> = positions.collect::<Result<_, _>>()?;
         let step = |n: usize| self.forest.steps[n];
-        R::decode(&self.decoded, &self.columns, n, position, &before, &step).map_err(|error| {
-            self.chunk.error(ChunkErrorKind::Record {
-                fen: fen.to_string(),
-                error,
-            })
+        R::decode(
+            &self.decoded,
+            &self.columns,
+            first,
+            &positions,
+            &step,
+            records,
+        )
+        .map_err(|error| {
+            let fen = positions.get(records.len());
+            let fen = fen.map_or_else(String::new, Position::to_string);
+            self.chunk.error(ChunkErrorKind::Record { fen, error })
         })
     }
 }

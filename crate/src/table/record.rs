@@ -91,21 +91,21 @@ pub trait Record: sealed::Sealed + Sized + Send + Sync + 'static {
         n
     }
 
-    /// Reads the record of stored number `n`. `before` are the positions of the records before it, from the first that is
-    /// needed. `step` is as in `encode`.
+    /// Reads the records of these positions, whose stored numbers begin with `first`, as [`Record::first_needed`] returned
+    /// it, and appends them to `records`. `step` is as in `encode`.
     ///
     /// # Errors
     ///
-    /// Returns an error if the columns do not contain a valid record of this number.
+    /// Returns an error if the columns do not contain a valid next record.
     #[doc(hidden)]
     fn decode(
         decoded: &Self::BlockColumns,
         columns: &Columns,
-        n: usize,
-        position: Position,
-        before: &[Position],
+        first: usize,
+        positions: &[Position],
         step: &dyn Fn(usize) -> (Square, Square),
-    ) -> Result<Self, RecordError>;
+        records: &mut Vec<Self>,
+    ) -> Result<(), RecordError>;
 }
 
 /// The reason why a record of a block is invalid.

@@ -623,7 +623,7 @@ pub fn manifests() -> Vec<(&'static str, Vec<u8>)> {
     /// A hash in Base64.
     const HASH: &str = "\"AAAAAAAAAAAAAAAAAAAAAA\"";
     let head = |rest: &str| {
-        format!("{{\"format\":2,\"records\":\"evaluations\",\"positions\":1,\"totals\":{{}},{rest}")
+        format!("{{\"format\":3,\"records\":\"evaluations\",\"positions\":1,\"totals\":{{}},{rest}")
     };
     let fill = |start: String, item: &dyn Fn(usize) -> String, end: &str| {
         let mut text = start;

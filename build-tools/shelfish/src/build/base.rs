@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Write as _};
 use std::marker::PhantomData;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use sha2::{Digest as _, Sha256};
 use shelfish::played::Played;
@@ -153,7 +153,7 @@ impl<R: Record + Clone> Base<R> {
                 let block = Block::<R>::open(&bytes, &at)?;
                 let mut record_weights = block.record_weights()?;
                 let content = match &narrow {
-                    None => Content::Whole(Box::new(block), bytes),
+                    None => Content::Whole(Box::new(block), bytes, OnceLock::new()),
                     Some(narrow) => {
                         Content::Narrowed(narrowed(&block, &mut record_weights, narrow)?)
                     }
@@ -250,8 +250,8 @@ struct OpenBlock<R: Record> {
 }
 
 enum Content<R: Record> {
-    /// Partly decoded block, with its bytes.
-    Whole(Box<Block<R>>, Vec<u8>),
+    /// Partly decoded block, with its bytes, and with its records by stored number once the first of them is needed.
+    Whole(Box<Block<R>>, Vec<u8>, OnceLock<Vec<Option<R>>>),
     /// Remaining records after the selection.
     Narrowed(Vec<R>),
 }
@@ -301,9 +301,15 @@ impl<R: Record + Clone> BaseRecord<R> {
     pub fn record(&self) -> Result<R, BaseError> {
         let n = self.block.record_weights[self.n].n;
         match &self.block.content {
-            Content::Whole(block, _) => block
-                .get(n)
-                .map_err(|error| base_error(&self.block.base)(error.into())),
+            Content::Whole(block, _, records) => {
+                let records = records.get_or_init(|| block.decode_all());
+                match &records[n] {
+                    Some(record) => Ok(record.clone()),
+                    None => block
+                        .get(n)
+                        .map_err(|error| base_error(&self.block.base)(error.into())),
+                }
+            }
             Content::Narrowed(records) => Ok(records[n].clone()),
         }
     }
@@ -311,7 +317,7 @@ impl<R: Record + Clone> BaseRecord<R> {
     /// Returns the codes of the record, if the base contains it unchanged.
     pub fn stored(&self) -> Option<StoredRecord<'_, R>> {
         match &self.block.content {
-            Content::Whole(block, _) => Some(block.stored(self.block.record_weights[self.n].n)),
+            Content::Whole(block, ..) => Some(block.stored(self.block.record_weights[self.n].n)),
             Content::Narrowed(_) => None,
         }
     }
@@ -335,7 +341,7 @@ impl<R: Record + Clone> BaseRecord<R> {
             count += 1;
         }
         match &block.content {
-            Content::Whole(whole, bytes) if count == block.record_weights.len() => {
+            Content::Whole(whole, bytes, _) if count == block.record_weights.len() => {
                 Ok(Some(whole.reuse(bytes.clone())))
             }
             _ => Ok(None),

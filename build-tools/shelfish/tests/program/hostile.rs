@@ -307,7 +307,7 @@ fn manifest_of_many_pages() -> Vec<u8> {
         })
         .collect();
     let body = format!(
-        "{{\"format\":2,\"records\":\"evaluations\",\"positions\":1,\"totals\":{{\"evaluations\":1,\"pvs\":1}},\"info\":{{}},\
+        "{{\"format\":3,\"records\":\"evaluations\",\"positions\":1,\"totals\":{{\"evaluations\":1,\"pvs\":1}},\"info\":{{}},\
          \"shards\":[{{\"file\":\"{:032x}.silo\",\"bytes\":{},\"positions\":1,\"pages\":[{}]}}]",
         0,
         pages.len() as u64 * PAGE,

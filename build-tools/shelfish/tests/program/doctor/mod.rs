@@ -77,10 +77,10 @@ const OF_MANIFEST: [Case; 10] = [
         "status 404",
     ),
     (
-        |_, r, _| r.body = b"{\"format\":3}".into(),
+        |_, r, _| r.body = b"{\"format\":4}".into(),
         &["manifest"],
         "manifest",
-        "3",
+        "format 4",
     ),
     (
         |_, r, _| r.body.truncate(100),
