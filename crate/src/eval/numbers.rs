@@ -104,15 +104,13 @@ impl BlockNumbers {
                 let pvs = input.map_or(0, |input| input.pvs.len() as u64);
                 let code = pvs.wrapping_sub(1) << 1 | u64::from(!is_last);
                 let code = coder.number(PVS, NARROW, code)?;
-                let (pvs, is_last) = ((code >> 1) as usize + 1, code & 1 == 0);
-                let most = if n < PositionEval::MAX_EVALUATIONS {
-                    PositionEval::MAX_EVALUATION_PVS
-                } else {
-                    0
-                };
-                if pvs > most {
+                let is_last = code & 1 == 0;
+                if n >= PositionEval::MAX_EVALUATIONS
+                    || code >> 1 >= PositionEval::MAX_EVALUATION_PVS as u64
+                {
                     return Err(out_of_range(PVS, code));
                 }
+                let pvs = (code >> 1) as usize + 1;
                 let depth = input.map_or(0, |input| input.depth);
                 let (column_of_depth, value) = match n {
                     0 => (DEPTH_BEST, depth.into()),

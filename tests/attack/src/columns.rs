@@ -167,7 +167,8 @@ impl BlockBuilder {
         let low = octave - leading;
         let symbol =
             (1 << direct) + ((octave - direct) << leading) + (value >> low) as u32 - (1 << leading);
-        self.columns[column].push(symbol as u8);
+        let symbol = u8::try_from(symbol).expect("the symbol fits a byte");
+        self.columns[column].push(symbol);
         for n in 0..low {
             if self.bits.is_multiple_of(8) {
                 self.columns[column::LOW_BITS].push(0);
@@ -177,7 +178,7 @@ impl BlockBuilder {
             }
             self.bits += 1;
         }
-        symbol as u8
+        symbol
     }
 
     /// Appends a count or depth.

@@ -192,8 +192,11 @@ pub fn blocks() -> Vec<Attack> {
     too_many.numbers(257, 1);
     add("257 evaluations", START, too_many.build(), Refused);
     let mut too_many = BlockBuilder::of(&start);
-    too_many.count(column::PVS, u64::MAX);
-    add("2^63 PVs", START, too_many.build(), Refused);
+    too_many.numbers(1, 1);
+    too_many.columns[column::PVS].clear();
+    // The greatest number of this column.
+    too_many.count(column::PVS, (1 << 30) - 2);
+    add("2^29 PVs", START, too_many.build(), Refused);
     let mut wide = BlockBuilder::of(&start);
     wide.numbers(1, 2);
     (0..2).for_each(|n| wide.line(n, 0, u64::MAX / 4));
