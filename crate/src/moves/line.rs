@@ -23,7 +23,8 @@ pub(crate) const MOVES: usize = 3;
 pub(crate) const COLUMNS: usize = 4;
 
 /// Counts the records and their moves that are not shared, from the last end of a stream on. A stream ends after the
-/// record that brings the sum to the maximum: an end costs half a byte, and a move of an earlier record the time to decode it.
+/// record that brings the sum to the maximum. An end costs half a byte, and a move of an earlier record the time to
+/// decode it.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Unit(usize);
 
@@ -177,10 +178,10 @@ pub enum LineError {
         /// Number of moves of the line.
         length: usize,
     },
-    /// A stream has no size.
+    /// A stream would have a size below 0.
     #[error("a stream of moves has a size of {found} less than {usual}")]
     Size {
-        /// By how much it is smaller than usual.
+        /// The value in the column of sizes.
         found: u64,
         /// The usual size.
         usual: usize,

@@ -3,7 +3,8 @@
 //! The lines of a record become a few columns of small integers: the number of moves shared with an earlier line of the
 //! record, the index of that line, and the length of the line. The moves that are not shared are the choices of a range
 //! coder. A linear model with frozen integer weights estimates their probabilities in integers, so that they are the
-//! same on every machine. One stream has the moves of one record, or of a few small ones. Other streams are skipped without generating moves.
+//! same on every machine. One stream has the moves of one record, or of a few small records. Other streams are skipped
+//! without generating moves.
 
 mod board;
 mod context;

@@ -54,7 +54,7 @@ pub struct Ratings {
 impl Ratings {
     /// The highest rating of a game.
     pub const MAX: u64 = 4095;
-    /// The most games with a rating.
+    /// The most games with a rating in a bucket of a position.
     pub const MAX_GAMES: u64 = 1 << 50;
 
     /// Returns the mean of the ratings; `None` without any.
