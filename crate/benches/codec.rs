@@ -133,6 +133,10 @@ fn main() {
         zstd::bulk::decompress(at.unseal(black_box(bytes)).unwrap(), 1 << 20).unwrap()
     });
 
+    measure("open a block and find a record", count, || {
+        each(&records, |record| open().find(&record.position).unwrap())
+    });
+
     let absent: Position = "8/8/8/4k3/8/4K3/4P3/8 w - -".parse().unwrap();
     let keys: Vec<Key> = records.iter().map(|record| record.position.key()).collect();
     let map: HashMap<&Position, &PositionEval> = records

@@ -25,7 +25,7 @@ Examples:
   npx shelfish sample public/evals          # then openDatabase("/evals/") on the page
   npx shelfish sample --book public/book    # then openBook("/book/")
 
-The sample has openings up to 13 plies and famous games. \`npx shelfish build --help\` makes larger databases.
+The sample has openings up to 14 plies and famous games. \`npx shelfish build --help\` makes larger databases.
 `;
 
 /** Samples by their option: the folder in the package, the default folder, the first file, and the function that opens it. */

@@ -80,7 +80,7 @@ export function openBook(
 }
 
 /**
- * Returns the URL of the sample database in this package: openings up to 13 plies and famous games, 15,000 positions. It works with every
+ * Returns the URL of the sample database in this package: openings up to 14 plies and famous games, 16,000 positions. It works with every
  * toolchain: the first lookup loads a script of 330 kB. `npx shelfish sample public/evals` copies the files, which pages read by ranges.
  */
 export function sample(): URL {

@@ -123,7 +123,7 @@ fn copies<'a>(
 impl Sealed for PositionEval {}
 
 impl Record for PositionEval {
-    const BLOCK_WEIGHT: usize = 5_000 * 8;
+    const BLOCK_WEIGHT: usize = 6_500 * 8;
     const KIND: &'static str = "evaluations";
     const COLUMNS: usize = LINES - Block::<PositionEval>::FIRST + moves::COLUMNS;
     const TOTALS: &'static [&'static str] = &["evaluations", "pvs"];

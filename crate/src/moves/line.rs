@@ -29,7 +29,7 @@ pub(crate) const COLUMNS: usize = 4;
 pub(crate) struct Unit(usize);
 
 impl Unit {
-    const MAX: usize = 24;
+    const MAX: usize = 28;
 
     /// Adds a record of so many moves, and returns whether the stream ends after it.
     pub(crate) fn add(&mut self, moves: usize) -> bool {
@@ -179,11 +179,11 @@ pub enum LineError {
         length: usize,
     },
     /// A stream would have a size below 0.
-    #[error("a stream of moves has a size of {found} less than {usual}")]
+    #[error("a stream of moves has {fewer} nibbles fewer than the usual {usual}")]
     Size {
-        /// The value in the column of sizes.
-        found: u64,
-        /// The usual size.
+        /// How many fewer it has.
+        fewer: usize,
+        /// The usual number.
         usual: usize,
     },
     /// A move is none of the legal moves.
@@ -346,14 +346,14 @@ impl<'a> Cursors<'a> {
     /// Reads the size of a stream in nibbles.
     pub(crate) fn size(&mut self, unit: Unit) -> Result<usize, LineError> {
         let (value, usual) = (self.take(SIZE)?, unit.nibbles());
-        let size = match value % 2 {
-            0 => usual.checked_add(value / 2),
-            _ => usual.checked_sub(value / 2 + 1),
-        };
-        size.ok_or(LineError::Size {
-            found: value as u64,
-            usual,
-        })
+        let (half, is_smaller) = (value / 2, value % 2 > 0);
+        if !is_smaller {
+            return Ok(usual.saturating_add(half));
+        }
+        let fewer = half + 1;
+        usual
+            .checked_sub(fewer)
+            .ok_or(LineError::Size { fewer, usual })
     }
 
     fn header(&mut self, i: usize) -> Result<LineHeader, LineError> {

@@ -18,7 +18,7 @@ use crate::table::{Coder, ColumnError, Columns, Record, RecordError, Sealed};
 impl Sealed for Played {}
 
 impl Record for Played {
-    const BLOCK_WEIGHT: usize = 4_000 * 8;
+    const BLOCK_WEIGHT: usize = 5_000 * 8;
     const KIND: &'static str = "moves";
     const COLUMNS: usize = COLUMNS - ARRIVALS;
     const OPTIONAL_COLUMNS: usize = COLUMNS - LAYOUT;
