@@ -3,28 +3,26 @@ sections. Their numbers of columns are those of the text.
 
     python reader.py DATABASE [sha256-HASH]
 
-prints the records as `shelfish export` does, and checks everything that the text says of the files.
+prints the records as `shelfish export` does, and checks checksums, hashes, keys and totals.
 """
 
 import base64
+import functools
 import hashlib
 import json
 import pathlib
 import sys
+from collections import Counter
 
 from xxhash import xxh64_intdigest as xxh64
 
 from book import Book
-from columns import Bits, Bytes, check, check_used, unsealed
+from columns import LENGTHS, Columns, check
 from evaluations import evaluations
 from positions import check_canonical, key, positions
 
-FORMAT = 3
-LONGEST = 266_240
-
 
 def unbased(text):
-    check("=" not in text, "Base64 has padding")
     return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
 
 
@@ -32,138 +30,111 @@ def hash_of(data):
     return hashlib.sha256(data).digest()[:16]
 
 
+def dump(value):
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
 class Database:
     def __init__(self, folder, pin=None):
         self.folder = pathlib.Path(folder)
         data = (self.folder / "manifest.json").read_bytes()
-        check(pin in (None, "sha256-" + hashlib.sha256(data).hexdigest()), "the manifest is not the pinned one")
-        check(len(data) <= 8 << 20, "the manifest is above 8 MiB")
-        start, checksum = data[:-32], data[-32:]
-        check(data.startswith(b'{"format":%d,' % FORMAT), "another format")
-        check(checksum == b',"checksum":"%016x"}\n' % xxh64(start), "the checksum of the manifest differs")
-        self.manifest = manifest = json.loads(data)
-        plain = json.dumps(manifest, separators=(",", ":"), ensure_ascii=False) + "\n"
-        check(plain.encode() == data, "the manifest has white space")
-        members = ["format", "records", "positions", "totals", "info", "shards", "checksum"]
-        check(list(manifest) == members, f"the manifest has members {list(manifest)}")
-        self.is_book = {"evaluations": False, "moves": True}[manifest["records"]]
-        self.info, self.totals = manifest["info"], dict.fromkeys(manifest["totals"], 0)
-        check(list(self.totals) == (["moves"] if self.is_book else ["evaluations", "pvs"]), "other totals")
-        self.files = {}
+        check(pin in (None, "sha256-" + hashlib.sha256(data).hexdigest()), "another manifest is pinned")
+        check(data.startswith(b'{"format":3,'), "another format")
+        checksum = b',"checksum":"%016x"}\n' % xxh64(data[:-32])
+        check(data.endswith(checksum), "the checksum of the manifest differs")
+        self.manifest = json.loads(data)
+        check(dump(self.manifest).encode() + b"\n" == data, "the manifest has white space")
+        self.is_book = {"evaluations": False, "moves": True}[self.manifest["records"]]
+        self.file = functools.cache(self.read_file)
 
-    def file(self, file):
-        if file not in self.files:
-            data = (self.folder / file).read_bytes()
-            check(file == hash_of(data).hex() + ".silo", f"{file} has another content")
-            self.files[file] = data
-        return self.files[file]
+    def read_file(self, name):
+        data = (self.folder / name).read_bytes()
+        check(name == hash_of(data).hex() + ".silo", f"{name} has another content")
+        return data
 
     def records(self):
         """Yields the record of each position, in the order of the keys."""
-        used, blocks, positions = {}, self.blocks(), 0
-        block = next(blocks)
-        before = b""
-        while block:
-            following = next(blocks, None)
-            separator, data, file = block
-            check(separator == b"" or separator > before, "a separator is not above the keys before it")
-            entries = sorted(self.decode(data, separator, following and following[0]), key=lambda entry: entry[0])
+        before, used, sizes, totals = b"", Counter(), Counter(), Counter()
+        for separator, data, file in self.blocks():
+            entries = sorted(self.decode(data, separator), key=lambda entry: entry[0])
             first = entries[0][0]
-            check(first >= separator, "a key is below its separator")
-            shortest = next(n for n in range(len(first) + 1) if first[:n] > before) if before else 0
-            check(separator == first[:shortest], "a separator is not the shortest")
+            prefixes = [first[:n] for n in range(len(first) + 1)]
+            shortest = next(prefix for prefix in prefixes if prefix > before or not before)
+            check(separator == shortest, "a separator is not the shortest")
+            used[file] += len(entries)
+            sizes[file] += len(data)
             for number, record in entries:
                 check(number > before, "the keys of a database do not ascend")
                 before = number
+                totals.update(counted(record))
                 yield record
-            check(not following or before < following[0], "a key is not below the next separator")
-            count, size = used.get(file, (0, 0))
-            used[file] = count + len(entries), size + len(data)
-            positions += len(entries)
-            block = following
-        check(positions == self.manifest["positions"], "the manifest has another number of positions")
-        check(self.totals == self.manifest["totals"], f"the manifest has other totals than {self.totals}")
-        for shard in self.manifest["shards"]:
-            count, size = used.pop(shard["file"], (0, 0))
-            check(count == shard["positions"], f"{shard['file']} has {count} positions in use")
+        shards, manifest = self.manifest["shards"], self.manifest
+        counts = {shard["file"]: shard["positions"] for shard in shards}
+        check(used == counts and used.total() == manifest["positions"], f"positions: {used}")
+        check(totals == manifest["totals"], f"the manifest has other totals than {totals}")
+        for shard in shards:
+            size = sizes[shard["file"]]
             check(shard.get("live", size) == size, f"{shard['file']} has {size} bytes in use")
-        check(not used, f"the manifest lacks shards {used}")
 
     def blocks(self):
         """Yields separator, bytes and file of each block."""
-        last = None
-        inline = {"carried" in shard for shard in self.manifest["shards"] if shard["pages"]}
-        check(len(inline) == 1, "some pages are inline, and others are not")
         for shard in self.manifest["shards"]:
             data = self.file(shard["file"])
             check(len(data) == shard["bytes"], f"{shard['file']} has another size")
-            check(bool(shard["pages"]) != ("live" in shard), "a shard has pages or `live`")
-            pages = [(bytes.fromhex(s), length, unbased(text)) for s, length, text in shard["pages"]]
-            at = start = len(data) - sum(length for _, length, _ in pages)
-            carried = unbased(shard["carried"]) if "carried" in shard else data[start:]
-            check(carried == data[start:], "the inline pages are not the end of the file")
-            lists_end = None
-            for separator, length, page_hash in pages:
-                check(separator == b"" if last is None else separator > last, "separators of pages do not ascend")
-                last = separator
+            at = len(data) - sum(length for _, length, _ in shard["pages"])
+            carried = unbased(shard["carried"]) if "carried" in shard else data[at:]
+            check(carried == data[at:], "the inline pages are not the end of the file")
+            for separator, length, page_hash in shard["pages"]:
                 page = data[at : at + length]
                 at += length
-                check(length <= LONGEST and hash_of(page) == page_hash, "a page has another hash")
-                for block_separator, block, file, span in self.page(page, separator, shard["file"], start):
-                    check(block_separator == separator or block_separator > last, "separators of blocks do not ascend")
-                    last = block_separator
-                    yield block_separator, block, file
-                check(lists_end in (None, span[0]), "the lists of hashes do not follow one another")
-                lists_end = span[1]
-            check(lists_end in (None, start), "the lists of hashes do not end before the pages")
+                check(hash_of(page) == unbased(page_hash), "a page has another hash")
+                blocks = self.page(page, shard["file"])
+                check(blocks[0][0].hex() == separator, "a page has another separator")
+                yield from blocks
 
-    def page(self, data, separator, own, start):
-        """Yields the blocks of a leaf page: separator, bytes, file, and the place of the list of hashes."""
-        columns = unsealed(data)
-        check(len(columns) == 10, "a page has ten columns")
-        common, rest, separators, symbols, low, runs, numbers, gaps, others, hashes = columns
-        bits, names = Bits(low), [own]
-        while others.left():
-            names.append(others.take(16).hex() + ".silo")
-        offset = hashes.leb128()
-        count = len(common.data)
-        length = 16 * count
-        listed = self.file(own)[offset : offset + length]
-        check(hash_of(listed) == hashes.take(16), "a list of hashes has another hash")
-        ends, before, block_hashes = {}, b"", Bytes(listed)
-        while runs.left():
-            blocks, file = runs.leb128(), names[numbers.leb128()]
-            at = ends.get(file, 0) + gaps.leb128()
-            check(blocks > 0, "a run without blocks")
-            for _ in range(blocks):
-                before = before[: common.byte()] + separators.take(rest.byte())
-                size = bits.octave(symbols, 5, 3)
-                block = self.file(file)[at : at + size]
-                check(size <= LONGEST and (file != own or at + size <= start), "a block is too long")
-                check(hash_of(block) == block_hashes.take(16), "a block has another hash")
-                at += size
-                yield before, block, file, (offset, offset + length)
-            ends[file] = at
-        bits.end()
-        check_used(columns)
+    def page(self, data, own):
+        """Returns the blocks of a leaf page."""
+        columns = Columns(data, [10], low=4)
+        others, lengths = columns.rest(8), columns.rest(0)
+        names = [own] + [others[n : n + 16].hex() + ".silo" for n in range(0, len(others), 16)]
+        offset = columns.leb128(9)
+        hashes = self.file(own)[offset : offset + 16 * len(lengths)]
+        check(hash_of(hashes) == columns.take(9, 16), "a list of hashes has another hash")
+        ends, separator, blocks, left = Counter(), b"", [], 0
+        for n, common in enumerate(lengths):
+            if not left:
+                left, file = columns.leb128(5), names[columns.leb128(6)]
+                ends[file] += columns.leb128(7)
+            left -= 1
+            separator = separator[:common] + columns.take(2, columns.byte(1))
+            at, size = ends[file], columns.octave(3, LENGTHS)
+            block = self.file(file)[at : at + size]
+            check(hash_of(block) == hashes[16 * n : 16 * n + 16], "a block has another hash")
+            ends[file] += size
+            blocks.append((separator, block, file))
+        columns.end()
+        return blocks
 
-    def decode(self, data, low, high):
+    def decode(self, data, separator):
         """Returns key and record of each position of a block."""
-        columns = unsealed(data)
+        columns = Columns(data, [17, 29], low=16) if self.is_book else Columns(data, [16], low=11)
         forest = positions(columns)
-        check(1 <= len(forest) <= 8192, "a block has 1 to 8,192 positions")
         keys = [key(node.board) for node in forest]
-        check(keys[0] >= low and (high is None or keys[0] < high), "the first position is outside of the block")
         for node in forest:
             check_canonical(node.board)
-        if self.is_book:
-            records = Book(columns, self.info, self.totals).records(forest)
-        else:
-            records = evaluations(columns, forest, self.totals)
-        check_used(columns)
+        records = Book(columns).records(forest) if self.is_book else evaluations(columns, forest)
+        columns.end()
         return zip(keys, records)
+
+
+def counted(record):
+    """Returns what a record adds to the totals of the manifest."""
+    if "moves" in record:
+        return {"moves": len(record["moves"])}
+    evals = record["evals"]
+    return {"evaluations": len(evals), "pvs": sum(len(entry["pvs"]) for entry in evals)}
 
 
 if __name__ == "__main__":
     for record in Database(*sys.argv[1:]).records():
-        print(json.dumps(record, separators=(",", ":"), ensure_ascii=False))
+        print(dump(record))
