@@ -92,7 +92,9 @@ class Book:
             if place:
                 references.append(known.pop(place - 1))
             else:
-                high, low = self.columns.byte(26) << 8 | self.columns.byte(27), self.columns.take(28, 6)
+                high, low = self.columns.byte(26) << 8 | self.columns.byte(27), self.columns.take(
+                    28, 6
+                )
                 references.append(high << 48 | int.from_bytes(low, "little"))
         check(references == sorted(set(references), reverse=True), "references do not descend")
         return references
@@ -153,7 +155,12 @@ class Book:
 
 def reference(number):
     """Returns game, rating and result of a reference."""
-    rating, result, is_source, low = number >> 52, number >> 50 & 3, number >> 49 & 1, number % 2**48
+    rating, result, is_source, low = (
+        number >> 52,
+        number >> 50 & 3,
+        number >> 49 & 1,
+        number % 2**48,
+    )
     check(result < 3 and not number >> 48 & 1, f"{number} is no reference")
     letters = "".join(BASE_62[low // 62**n % 62] for n in reversed(range(8)))
     game = f"{low >> 32}#{low % 2**32}" if is_source else letters

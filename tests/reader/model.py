@@ -1,52 +1,82 @@
 """The model of moves: FORMAT.md, section 8. Names are those of the text, and roles are 1 to 6."""
 
-import functools
 import pathlib
 from bisect import bisect
 from collections import defaultdict
-from itertools import accumulate, cycle
+from functools import cache
+from itertools import cycle
 
 import chess
-from chess import BB_SQUARES, BISHOP, BLACK, KING, KNIGHT, PAWN, QUEEN, ROOK, WHITE, SquareSet
+from chess import (
+    BB_ALL,
+    BB_FILES,
+    BB_KING_ATTACKS,
+    BB_RANKS,
+    BB_SQUARES,
+    BLACK,
+    BaseBoard,
+    C1,
+    G1,
+    KING,
+    PAWN,
+    Piece,
+    WHITE,
+    between,
+    lsb,
+    scan_forward,
+    shift_down_left,
+    shift_down_right,
+    shift_left,
+    shift_right,
+    shift_up_left,
+    shift_up_right,
+    square_distance,
+    square_file,
+    square_mirror,
+    square_rank,
+)
 
 from columns import check
 
-SIZES = {
-    "Target": 1536,
-    "Origin": 768,
-    "Exchange": 4536,
-    "Threats": 3072,
-    "Reply": 1344,
-    "FollowUp": 384,
-    "Mobility": 192,
-    "OurKing": 384,
-    "Pawn": 1536,
-    "Outpost": 768,
-    "Undefended": 288,
-    "Fork": 192,
-    "Ply": 144,
-    "EnPrise": 1680,
-    "Repeated": 90,
-    "Continuation": 135,
-}
-WEIGHTS = pathlib.Path(__file__).parents[2] / "crate/src/moves/weights.bin"
-WEIGHTS = memoryview(WEIGHTS.read_bytes()).cast("b")
-TABLES = {
-    name: WEIGHTS[end - size : end]
-    for (name, size), end in zip(SIZES.items(), accumulate(SIZES.values()))
-}
 WORTH = [0, 1, 3, 3, 5, 9, 30]
 OCTAVE = [4096, 3756, 3444, 3158, 2896, 2656, 2435, 2233]
+WEIGHTS = open(pathlib.Path(__file__).parents[2] / "crate/src/moves/weights.bin", "rb")
+
+
+def table(size):
+    return memoryview(WEIGHTS.read(size)).cast("b")
+
+
+# The file has the tables in this order.
+TARGET = table(1536)
+ORIGIN = table(768)
+EXCHANGE = table(4536)
+THREATS = table(3072)
+REPLY = table(1344)
+FOLLOW_UP = table(384)
+MOBILITY = table(192)
+OUR_KING = table(384)
+PAWN_TO = table(1536)
+OUTPOST = table(768)
+UNDEFENDED = table(288)
+FORK = table(192)
+PLY = table(144)
+EN_PRISE = table(1680)
+REPEATED = table(90)
+CONTINUATION = table(135)
+check(not WEIGHTS.read(), "the weights are more than the tables")
+
+distance = cache(square_distance)
 
 
 def bits(*conditions):
     return sum(1 << n for n, condition in enumerate(conditions) if condition)
 
 
-@functools.cache
+@cache
 def board_of_one(role, square):
-    board = chess.BaseBoard.empty()
-    board.set_piece_at(square, chess.Piece(role, WHITE))
+    board = BaseBoard.empty()
+    board.set_piece_at(square, Piece(role, WHITE))
     return board
 
 
@@ -60,16 +90,16 @@ def attacks(role, square, occupied):
 class Move:
     """A legal move as the mover sees it."""
 
-    def __init__(self, view, move):
-        board, self.mirror = view.board, view.mirror
+    def __init__(self, board, mirror, move):
+        self.mirror = mirror
         self.origin, target = move.from_square, move.to_square
         self.order = self.origin, target, move.promotion or 0
-        self.code = 64 * (self.origin ^ self.mirror) + (target ^ self.mirror)
+        self.code = 64 * (self.origin ^ mirror) + (target ^ mirror)
         self.role = board.piece_type_at(self.origin)
         self.arrived = move.promotion or self.role
         self.castles = board.is_castling(move)
         if self.castles:
-            self.to, self.captured = chess.G1 if target > self.origin else chess.C1, 0
+            self.to, self.captured = G1 if target > self.origin else C1, 0
         else:
             self.to, self.captured = target, board.piece_type_at(target) or 0
         if board.is_en_passant(move):
@@ -112,9 +142,9 @@ class Memory:
                 self.latest.update(dict.fromkeys(filter(None, contexts(line[:ply])), move.code))
             self.moves += 1
 
-    def repeated(self, line, move):
+    def repeated(self, ply, code):
         """Returns "when" and "times"."""
-        ply, plies = len(line), self.plies.get((len(line) % 2, move.code))
+        plies = self.plies.get((ply % 2, code))
         if not plies:
             return 0, 0
         latest = plies[-1]
@@ -122,194 +152,190 @@ class Memory:
         return when, min(2, len(plies) - 1)
 
 
-class View:
-    """A position as its mover sees it, with the terms that all moves have in common."""
-
-    def __init__(self, board):
-        self.mirror = 0 if board.turn else 56
-        self.board = board = board if board.turn else board.mirror()
-        pawns, knights, bishops = board.pawns, board.knights, board.bishops
-        rooks, queens, kings = board.rooks, board.queens, board.kings
-        self.roles = [0, pawns, knights, bishops, rooks, queens, kings]
-        self.theirs, self.ours = board.occupied_co
-        self.their_pawns, self.our_pawns = pawns & self.theirs, pawns & self.ours
-        self.by_us, self.by_us_twice = self.attacked(WHITE)
-        self.by_them, self.by_them_twice = self.attacked(BLACK)
-        self.by_our_pawns = chess.shift_up_left(self.our_pawns)
-        self.by_our_pawns |= chess.shift_up_right(self.our_pawns)
-        self.by_their_pawns = chess.shift_down_left(self.their_pawns)
-        self.by_their_pawns |= chess.shift_down_right(self.their_pawns)
-        self.our_prise, self.their_prise = self.en_prise(WHITE), self.en_prise(BLACK)
-        self.our_stake, self.their_stake = map(self.greatest, (self.our_prise, self.their_prise))
-        self.our_king, self.their_king = board.king(WHITE), board.king(BLACK)
-        count = (knights | bishops).bit_count() + 2 * rooks.bit_count() + 4 * queens.bit_count()
-        self.phase = 3 - bisect((7, 13, 20), count)
-        self.weak = self.theirs & (self.their_prise | ~self.by_them)
-        more = [0, ~pawns, rooks | queens, rooks | queens, queens, 0, 0]
-        self.targets = [self.weak | squares & self.theirs for squares in more]
-        self.endangered = self.our_prise & self.roles[self.our_stake]
-        self.rescues = [0, 0, 0]
-        if self.endangered:
-            first = chess.lsb(self.endangered)
-            attackers = board.attackers_mask(BLACK, first)
-            lines = [chess.between(first, s) for s in SquareSet(attackers & (bishops | rooks | queens))]
-            self.rescues = [self.endangered, attackers, functools.reduce(int.__or__, lines, 0)]
-
-    def attacked(self, side):
-        """Returns the squares that a side attacks, and those that it attacks twice."""
-        once = twice = 0
-        for square in chess.scan_forward(self.board.occupied_co[side]):
-            some = self.board.attacks_mask(square)
-            once, twice = once | some, twice | once & some
-        return once, twice
-
-    def least(self, squares):
-        return next((role for role in range(1, 7) if self.roles[role] & squares), 0)
-
-    def greatest(self, squares):
-        return next((role for role in range(6, 0, -1) if self.roles[role] & squares), 0)
-
-    def see(self, square, occupied, standing, side, captures=32):
-        attackers = self.board.attackers_mask(side, square, occupied) & occupied
-        if not attackers or not captures:
-            return 0
-        role = self.least(attackers)
-        if role == KING:
-            # The king is the last captor. No attackers behind it are added.
-            others = self.board.attackers_mask(not side, square, occupied) & occupied
-            return 0 if others else standing
-        captor = attackers & self.roles[role]
-        occupied &= ~(captor & -captor)
-        return max(0, standing - self.see(square, occupied, WORTH[role], not side, captures - 1))
-
-    def en_prise(self, side):
-        occupied, pieces = self.board.occupied, self.board.occupied_co[side] & ~self.roles[KING]
-        worths = {s: WORTH[self.board.piece_type_at(s)] for s in chess.scan_forward(pieces)}
-        return sum(BB_SQUARES[s] for s, w in worths.items() if self.see(s, occupied, w, not side))
+def roles_on(board, squares):
+    return [board.piece_type_at(square) for square in scan_forward(squares)]
 
 
-def indices(view, line, memory, latest, move):
-    """Yields the tables and indices of a move."""
-    board, roles, theirs, occupied = view.board, view.roles, view.theirs, view.board.occupied
-    origin, to, r = move.origin, move.to, move.role - 1
-    from_mask, to_mask, victim = BB_SQUARES[origin], BB_SQUARES[to], move.captured
-    late = view.phase // 2
-    s, ply = 6 * late + r, len(line)
-    own, last = [None, None, *line][-2:]
+def attacked(board, side):
+    """Returns the squares that a side attacks, and those that it attacks twice."""
+    once = twice = 0
+    for square in scan_forward(board.occupied_co[side]):
+        attacks = board.attacks_mask(square)
+        once, twice = once | attacks, twice | once & attacks
+    return once, twice
 
-    before = 0 if move.castles else board.attacks_mask(origin)
-    after = attacks(move.arrived, to, occupied & ~from_mask | to_mask)
-    gained = after & ~before
-    guard = [0, 1, 2, 2, 3, 4, 5][view.least(board.attackers_mask(BLACK, to))]
-    backed = (view.by_us_twice if before & to_mask else view.by_us) & to_mask
-    support = 0 if not backed else 1 if view.by_them_twice & to_mask else 2
-    gain = see = WORTH[victim]
-    if view.by_them & to_mask:
-        see -= view.see(to, occupied & ~from_mask, WORTH[move.role], BLACK)
-    safety = 0 if not guard else 1 if see >= 0 else 2 if see >= -2 else 3
-    taking = 0 if not victim else 3 if not safety else 2 if gain >= WORTH[move.role] else 1
-    outcome = bisect((-4, -1, 0, 1, 2, 4), see)
-    # Their king is behind the moving piece on this line, or the line is the whole board.
-    line_of_king = board.pin_mask(BLACK, origin)
-    blocks = line_of_king != chess.BB_ALL
-    checks = after & BB_SQUARES[view.their_king] or not line_of_king & to_mask
 
-    yield "Target", (6 * view.phase + r) * 64 + to
-    yield "Origin", s * 64 + origin
-    yield "Exchange", (((6 * r + victim) * 6 + guard) * 3 + support) * 7 + outcome
-    gained_from_them = gained & theirs
-    threats = bits(
-        gained & view.weak & roles[PAWN],
-        gained_from_them & (roles[KNIGHT] | roles[BISHOP]),
-        gained_from_them & roles[ROOK],
-        gained_from_them & roles[QUEEN],
-        gained & view.their_prise,
-        gained & view.our_prise,
-        after & chess.BB_KING_ATTACKS[view.their_king],
-    )
-    yield "Threats", (128 * s + threats) * 2 + (safety > 1)
-    if last:
-        last_from, last_to = chess.square_mirror(last.origin), chess.square_mirror(last.to)
-        answers = bits(
-            board.attacks_mask(last_to) & from_mask,
-            after & BB_SQUARES[last_to],
-            to == last_from,
-            to == last_to,
-        )
-        yield "Reply", ((7 * r + last.arrived - 1) * 2 + (last.captured > 0)) * 16 + answers
-    else:
-        yield "Reply", (7 * r + 6) * 32
-    if own:
-        follow_up = bits(
-            own.to == origin,
-            own.origin == to,
-            own.captured,
-            victim,
-            origin in [earlier.to for earlier in line[-2::-2]],
-            chess.between(origin, to) & BB_SQUARES[own.origin],
-        )
-        yield "FollowUp", 64 * r + follow_up
-    free = ~view.ours & ~view.by_their_pawns
-    mobility = (after & free).bit_count() - (before & free).bit_count()
-    yield "Mobility", 16 * s + 7 + max(-7, min(8, mobility))
-    distances = [chess.square_distance(square, view.our_king) for square in (origin, to)]
-    yield "OurKing", (8 * r + distances[0]) * 8 + distances[1]
+def static_exchange(board, square, occupied, standing, side, captures=32):
+    attackers = list(scan_forward(board.attackers_mask(side, square, occupied) & occupied))
+    if not attackers or not captures:
+        return 0
+    captor = min(attackers, key=board.piece_type_at)
+    role = board.piece_type_at(captor)
+    if role == KING:
+        # The king is the last captor, because attackers behind it do not count.
+        return 0 if board.attackers_mask(not side, square, occupied) & occupied else standing
+    occupied &= ~BB_SQUARES[captor]
+    reply = static_exchange(board, square, occupied, WORTH[role], not side, captures - 1)
+    return max(0, standing - reply)
 
-    rank, file = chess.square_rank(to), chess.BB_FILES[chess.square_file(to)]
-    beside = chess.shift_left(file) | chess.shift_right(file)
-    ahead = view.their_pawns & -1 << 8 * (rank + 1)
-    others = view.our_pawns & ~from_mask
-    if move.role == PAWN:
-        pawn = bits(
-            not ahead & (file | beside),
-            view.by_our_pawns & backed,
-            others & beside & chess.BB_RANKS[rank],
-            after & view.their_pawns,
-            view.by_their_pawns & to_mask,
-            others & file,
-            occupied & to_mask << 8,
-        )
-        yield "Pawn", (128 * late + pawn) * 6 + rank - 2
-    else:
-        outpost = bits(
-            view.our_pawns & file,
-            view.their_pawns & file,
-            not ahead & beside,
-            view.by_our_pawns & to_mask,
-            view.by_their_pawns & to_mask,
-            board.is_pinned(WHITE, origin),
-        )
-        yield "Outpost", 64 * s + outpost
-    left = view.ours & before & view.by_them & ~view.by_us_twice & ~after
-    undefended = [0, 0, 3, 3, 4, 5][view.greatest(left & ~roles[KING])] or min(2, left.bit_count())
-    rook = board.attackers_mask(WHITE, origin) & roles[ROOK]
-    yield "Undefended", ((6 * s + undefended) * 2 + blocks) * 2 + bool(rook)
-    forked = min(3, (gained_from_them & view.targets[move.arrived]).bit_count())
-    yield "Fork", ((4 * r + forked) * 4 + safety) * 2 + (view.their_stake > 1)
-    yield "Ply", ((6 * min(2, ply) + r) * 4 + taking) * 2 + bool(checks)
-    endangered, attackers, between = view.rescues
-    squares = [endangered & from_mask, attackers & to_mask, between & to_mask, after & endangered]
-    relief = next((n for n, some in enumerate(squares, 1) if some), 0)
-    yield "EnPrise", ((7 * s + view.our_stake) * 5 + relief) * 4 + taking
-    if memory.lines:
-        when, times = memory.repeated(line, move)
-        yield "Repeated", ((3 * when + times) * 3 + min(2, ply)) * 2 + (victim > 0)
-        same, counter, follow = (
-            0 if code is None else 2 if code == move.code else 1 for code in latest
-        )
-        yield "Continuation", ((3 * same + counter) * 3 + follow) * 5 + when
+
+def en_prise(board, side):
+    found = 0
+    for square in scan_forward(board.occupied_co[side] & ~board.kings):
+        worth = WORTH[board.piece_type_at(square)]
+        if static_exchange(board, square, board.occupied, worth, not side):
+            found |= BB_SQUARES[square]
+    return found
 
 
 def ranked(board, line, memory, barred=()):
-    """Returns the candidates at the end of a line by rank, each with its frequency."""
-    view, scores = View(board), {}
+    """Returns the candidates at the end of a line by rank, and their frequencies."""
+    mirror, board = (0, board) if board.turn else (56, board.mirror())
+    candidates = [Move(board, mirror, move) for move in board.legal_moves]
+    candidates = [move for move in candidates if move.order not in barred]
+    scores = dict(zip(candidates, scores_of(board, line, memory, candidates)))
+    candidates.sort(key=lambda move: (-scores[move], move.order))
+    behind = [scores[candidates[0]] - scores[move] for move in candidates]
+    return candidates, [max(1, OCTAVE[steps % 8] >> steps // 8) for steps in behind]
+
+
+def scores_of(board, line, memory, candidates):
+    """Yields the score of each move. The first part is the same for all moves."""
+    pawns, rooks, queens, occupied = board.pawns, board.rooks, board.queens, board.occupied
+    minor = board.knights | board.bishops
+    theirs, ours = board.occupied_co
+    their_pawns, our_pawns = pawns & theirs, pawns & ours
+    by_us, by_us_twice = attacked(board, WHITE)
+    by_them, by_them_twice = attacked(board, BLACK)
+    by_our_pawns = shift_up_left(our_pawns) | shift_up_right(our_pawns)
+    by_their_pawns = shift_down_left(their_pawns) | shift_down_right(their_pawns)
+    our_prise, their_prise = en_prise(board, WHITE), en_prise(board, BLACK)
+    our_stake = max(roles_on(board, our_prise), default=0)
+    their_stake = max(roles_on(board, their_prise), default=0)
+    our_king, their_king = board.king(WHITE), board.king(BLACK)
+    count = minor.bit_count() + 2 * rooks.bit_count() + 4 * queens.bit_count()
+    phase = 3 - bisect((7, 13, 20), count)
+    late = phase // 2
+    weak = theirs & (their_prise | ~by_them)
+    targets = [
+        weak | theirs & more for more in (0, ~pawns, rooks | queens, rooks | queens, queens, 0, 0)
+    ]
+    endangered = our_prise & board.pieces_mask(our_stake, WHITE) if our_stake else 0
+    attackers = lines = 0
+    if endangered:
+        first = lsb(endangered)
+        attackers = board.attackers_mask(BLACK, first)
+        for square in scan_forward(attackers & (board.bishops | rooks | queens)):
+            lines |= between(first, square)
+    pin_mask, attackers_mask = cache(board.pin_mask), cache(board.attackers_mask)
+    ply = len(line)
+    own, last = [None, None, *line][-2:]
+    arrivals = [earlier.to for earlier in line[-2::-2]]
+    free = ~ours & ~by_their_pawns
     latest = [memory.latest.get(context) for context in contexts(line)]
-    for legal in view.board.legal_moves:
-        move = Move(view, legal)
-        if move.order not in barred:
-            terms = indices(view, line, memory, latest, move)
-            scores[move] = sum(TABLES[table][index] for table, index in terms)
-    best = max(scores.values(), default=0)
-    moves = sorted(scores, key=lambda move: (-scores[move], move.order))
-    behind = [best - scores[move] for move in moves]
-    return moves, [max(1, OCTAVE[d % 8] >> d // 8) for d in behind]
+
+    for move in candidates:
+        origin, to, victim, r = move.origin, move.to, move.captured, move.role - 1
+        from_mask, to_mask = BB_SQUARES[origin], BB_SQUARES[to]
+        s = 6 * late + r
+        before = 0 if move.castles else board.attacks_mask(origin)
+        after = attacks(move.arrived, to, occupied & ~from_mask | to_mask)
+        gained = after & ~before
+        least = min(roles_on(board, attackers_mask(BLACK, to)), default=0)
+        guard = [0, 1, 2, 2, 3, 4, 5][least]
+        backed = (by_us_twice if before & to_mask else by_us) & to_mask
+        support = 0 if not backed else 1 if by_them_twice & to_mask else 2
+        gain = see = WORTH[victim]
+        if by_them & to_mask:
+            see -= static_exchange(board, to, occupied & ~from_mask, WORTH[move.role], BLACK)
+        outcome = bisect((-4, -1, 0, 1, 2, 4), see)
+        safety = 0 if not guard else 1 if see >= 0 else 2 if see >= -2 else 3
+        risky = safety > 1
+        taking = 0 if not victim else 3 if not safety else 2 if gain >= WORTH[move.role] else 1
+        # The line of our slider, the moving piece and their king, or all squares.
+        king_line = pin_mask(BLACK, origin)
+        blocks = king_line != BB_ALL
+        checks = bool(after & BB_SQUARES[their_king] or not king_line & to_mask)
+
+        score = TARGET[(6 * phase + r) * 64 + to] + ORIGIN[s * 64 + origin]
+        score += EXCHANGE[(((6 * r + victim) * 6 + guard) * 3 + support) * 7 + outcome]
+        taken = gained & theirs
+        threats = bits(
+            gained & weak & pawns,
+            taken & minor,
+            taken & rooks,
+            taken & queens,
+            gained & their_prise,
+            gained & our_prise,
+            after & BB_KING_ATTACKS[their_king],
+        )
+        score += THREATS[(128 * s + threats) * 2 + risky]
+        reply = (7 * r + 6) * 32
+        if last:
+            last_from, last_to = square_mirror(last.origin), square_mirror(last.to)
+            answers = bits(
+                board.attacks_mask(last_to) & from_mask,
+                after & BB_SQUARES[last_to],
+                to == last_from,
+                to == last_to,
+            )
+            reply = ((7 * r + last.arrived - 1) * 2 + (last.captured > 0)) * 16 + answers
+        score += REPLY[reply]
+        if own:
+            follow_up = bits(
+                own.to == origin,
+                own.origin == to,
+                own.captured,
+                victim,
+                origin in arrivals,
+                between(origin, to) & BB_SQUARES[own.origin],
+            )
+            score += FOLLOW_UP[64 * r + follow_up]
+        mobility = (after & free).bit_count() - (before & free).bit_count()
+        score += MOBILITY[16 * s + 7 + max(-7, min(8, mobility))]
+        score += OUR_KING[(8 * r + distance(origin, our_king)) * 8 + distance(to, our_king)]
+
+        rank, file = square_rank(to), BB_FILES[square_file(to)]
+        beside = shift_left(file) | shift_right(file)
+        ahead = their_pawns & -1 << 8 * (rank + 1)
+        if move.role == PAWN:
+            others = our_pawns & ~from_mask
+            pawn = bits(
+                not ahead & (file | beside),
+                by_our_pawns & backed,
+                others & beside & BB_RANKS[rank],
+                after & their_pawns,
+                by_their_pawns & to_mask,
+                others & file,
+                occupied & to_mask << 8,
+            )
+            score += PAWN_TO[(128 * late + pawn) * 6 + rank - 2]
+        else:
+            outpost = bits(
+                our_pawns & file,
+                their_pawns & file,
+                not ahead & beside,
+                by_our_pawns & to_mask,
+                by_their_pawns & to_mask,
+                pin_mask(WHITE, origin) != BB_ALL,
+            )
+            score += OUTPOST[64 * s + outpost]
+        left = ours & before & by_them & ~by_us_twice & ~after
+        greatest = max(roles_on(board, left & ~board.kings), default=0)
+        undefended = [0, 0, 3, 3, 4, 5][greatest] or min(2, left.bit_count())
+        rook = attackers_mask(WHITE, origin) & rooks > 0
+        score += UNDEFENDED[((6 * s + undefended) * 2 + blocks) * 2 + rook]
+        forked = min(3, (taken & targets[move.arrived]).bit_count())
+        score += FORK[((4 * r + forked) * 4 + safety) * 2 + (their_stake > 1)]
+        score += PLY[((6 * min(2, ply) + r) * 4 + taking) * 2 + checks]
+        rescues = endangered & from_mask, attackers & to_mask, lines & to_mask, after & endangered
+        relief = next((n for n, squares in enumerate(rescues, 1) if squares), 0)
+        score += EN_PRISE[((7 * s + our_stake) * 5 + relief) * 4 + taking]
+        if memory.lines:
+            when, times = memory.repeated(ply, move.code)
+            score += REPEATED[((3 * when + times) * 3 + min(2, ply)) * 2 + (victim > 0)]
+            same, counter, follow = (
+                0 if code is None else 2 if code == move.code else 1 for code in latest
+            )
+            score += CONTINUATION[((3 * same + counter) * 3 + follow) * 5 + when]
+        yield score

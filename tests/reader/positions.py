@@ -46,7 +46,9 @@ QUESTIONS = [
 def grow(tree, leaves):
     """Returns a leaf's number, or a question, its subtree for no, and its subtree for yes."""
     node = next(tree)
-    return next(leaves) if node == 255 else (QUESTIONS[node], grow(tree, leaves), grow(tree, leaves))
+    return (
+        next(leaves) if node == 255 else (QUESTIONS[node], grow(tree, leaves), grow(tree, leaves))
+    )
 
 
 ORDER = pathlib.Path(__file__).parents[2] / "crate/src/position/order.bin"

@@ -38,7 +38,10 @@ class Database:
     def __init__(self, folder, pin=None):
         self.folder = pathlib.Path(folder)
         data = (self.folder / "manifest.json").read_bytes()
-        check(pin in (None, "sha256-" + hashlib.sha256(data).hexdigest()), "another manifest is pinned")
+        check(
+            pin in (None, "sha256-" + hashlib.sha256(data).hexdigest()),
+            "another manifest is pinned",
+        )
         check(data.startswith(b'{"format":3,'), "another format")
         checksum = b',"checksum":"%016x"}\n' % xxh64(data[:-32])
         check(data.endswith(checksum), "the checksum of the manifest differs")
