@@ -96,7 +96,6 @@ class Book:
                     28, 6
                 )
                 references.append(high << 48 | int.from_bytes(low, "little"))
-        check(references == sorted(set(references), reverse=True), "references do not descend")
         return references
 
     def records(self, forest):
@@ -122,8 +121,6 @@ class Book:
             if not games:
                 return
             name = move.uci() if move else "end"
-            check(not child or node.board.is_legal(move), "a step is not a legal move")
-            check(name not in details, "a move occurs twice")
             buckets = {str(n): bucket for n, bucket in enumerate(results) if count([bucket])}
             details[name] = {
                 "buckets": buckets if self.buckets else {},

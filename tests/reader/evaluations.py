@@ -13,30 +13,28 @@ STREAM = 24
 
 def evaluations(columns, forest):
     """Returns the records of the positions of a block, as `shelfish export` prints them."""
-    records = [{"fen": fen_of(node.board), "evals": list(scores(columns, node))} for node in forest]
+    records = [{"fen": fen_of(node.board), "evals": scores(columns, node)} for node in forest]
     read_lines(columns, forest, records)
     return records
 
 
 def scores(columns, node):
-    """Yields the evaluations of a record, without lines."""
-    first_depth, more = None, 1
+    """Returns the evaluations of a record, without lines."""
+    evals, more = [], 1
     reference = node.parent.score if node.parent else 0
     while more:
         count, more = divmod(columns.octave(5, COUNTS), 2)
-        is_first = first_depth is None
-        if is_first:
-            first_depth = depth = columns.octave(6, COUNTS)
-        else:
-            depth = first_depth - columns.octave(7, COUNTS)
+        depth = columns.octave(7 if evals else 6, COUNTS)
+        depth = evals[0]["depth"] - depth if evals else depth
         knodes, score, pvs = columns.octave(8, BIG_COUNTS), reference, []
         for pv in range(count + 1):
             worse = columns.octave(10 if pv else 9, SCORES, signed=True)
             score += -worse if node.board.turn else worse
             pvs.append(mate_or_cp(score))
-            if is_first and not pv:
+            if not evals and not pv:
                 node.score = reference = score
-        yield {"pvs": pvs, "knodes": knodes, "depth": depth}
+        evals.append({"pvs": pvs, "knodes": knodes, "depth": depth})
+    return evals
 
 
 def mate_or_cp(score):

@@ -24,12 +24,8 @@ from chess import (
     between,
     lsb,
     scan_forward,
-    shift_down_left,
-    shift_down_right,
     shift_left,
     shift_right,
-    shift_up_left,
-    shift_up_right,
     square_distance,
     square_file,
     square_mirror,
@@ -156,10 +152,10 @@ def roles_on(board, squares):
     return [board.piece_type_at(square) for square in scan_forward(squares)]
 
 
-def attacked(board, side):
-    """Returns the squares that a side attacks, and those that it attacks twice."""
+def attacked(board, pieces):
+    """Returns the squares that pieces attack, and those that two or more of them attack."""
     once = twice = 0
-    for square in scan_forward(board.occupied_co[side]):
+    for square in scan_forward(pieces):
         attacks = board.attacks_mask(square)
         once, twice = once | attacks, twice | once & attacks
     return once, twice
@@ -205,10 +201,10 @@ def scores_of(board, line, memory, candidates):
     minor = board.knights | board.bishops
     theirs, ours = board.occupied_co
     their_pawns, our_pawns = pawns & theirs, pawns & ours
-    by_us, by_us_twice = attacked(board, WHITE)
-    by_them, by_them_twice = attacked(board, BLACK)
-    by_our_pawns = shift_up_left(our_pawns) | shift_up_right(our_pawns)
-    by_their_pawns = shift_down_left(their_pawns) | shift_down_right(their_pawns)
+    by_us, by_us_twice = attacked(board, ours)
+    by_them, by_them_twice = attacked(board, theirs)
+    by_our_pawns, _ = attacked(board, our_pawns)
+    by_their_pawns, _ = attacked(board, their_pawns)
     our_prise, their_prise = en_prise(board, WHITE), en_prise(board, BLACK)
     our_stake = max(roles_on(board, our_prise), default=0)
     their_stake = max(roles_on(board, their_prise), default=0)

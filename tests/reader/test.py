@@ -1,4 +1,4 @@
-"""Compares the reader with the vectors of FORMAT.md, and with exports of databases that the program builds.
+"""Compares the reader with the vectors of FORMAT.md, and with exports of built databases.
 
 SHELFISH=target/debug/shelfish python tests/reader/test.py
 """
@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import unittest
 
-import chess
+import chess.pgn
 import zstandard
 
 from positions import canonical, fen_of, key
@@ -69,10 +69,10 @@ class Reader(unittest.TestCase):
                 for _ in range(numbers.randrange(2, 14)):
                     moves = sorted(board.legal_moves, key=chess.Move.uci)
                     board.push(moves[int(len(moves) * numbers.random() ** 4)])
-                headers = {"Date": f"{2000 + n % 20}.01.01", "WhiteElo": 1500 + n, "Result": result}
-                headers["BlackElo"] = "" if n % 9 else 2000
-                file.writelines(f'[{name} "{value}"]\n' for name, value in headers.items())
-                file.write(f"\n{chess.Board().variation_san(board.move_stack)} {result}\n\n")
+                game, elo = chess.pgn.Game.from_board(board), "" if n % 9 else "2000"
+                game.headers.update(Date=f"{2000 + n % 20}.01.01", Result=result)
+                game.headers.update(WhiteElo=str(1500 + n), BlackElo=elo)
+                print(game, file=file, end="\n\n")
         details = ["--buckets", "speeds,since2010", "--average-ratings", "--game-ids", 3]
         shelfish("book", "build", games, "--quiet", "--max-plies", 20, *details, "--out", book)
         self.compare(book, shelfish("export", book))
