@@ -35,14 +35,22 @@ def ranking(node):
     return [move.real() for move in moves]
 
 
+def moves(columns, forest):
+    """Returns the records of the positions of a block, as `shelfish export` prints them."""
+    book = Book(columns)
+    for node in forest:
+        node.results, node.references = [[0] * 5] * max(1, book.buckets), []
+    return [book.record(node) for node in forest]
+
+
 class Book:
     """Reads the records of a block."""
 
     def __init__(self, columns):
+        columns.begin(17, 29, low=16)
         self.columns, self.has_details = columns, len(columns.columns) == 29
         layout = [columns.leb128(17) for _ in range(3)] if self.has_details else [0, 0, 0]
         self.buckets, self.has_ratings, self.references = layout
-        self.no_results = [[0] * 5] * max(1, self.buckets)
 
     def number(self, column):
         return self.columns.octave(column, BIG_COUNTS)
@@ -92,17 +100,9 @@ class Book:
             if place:
                 references.append(known.pop(place - 1))
             else:
-                high, low = self.columns.byte(26) << 8 | self.columns.byte(27), self.columns.take(
-                    28, 6
-                )
-                references.append(high << 48 | int.from_bytes(low, "little"))
+                high = self.columns.take(26, 1) + self.columns.take(27, 1)
+                references.append(int.from_bytes(high + self.columns.take(28, 6)[::-1], "big"))
         return references
-
-    def records(self, forest):
-        """Returns the records of the positions, as `shelfish export` prints them."""
-        for node in forest:
-            node.results, node.references = self.no_results, []
-        return [self.record(node) for node in forest]
 
     def record(self, node):
         came, known, steps = node.results, list(node.references), node.steps
@@ -152,13 +152,9 @@ class Book:
 
 def reference(number):
     """Returns game, rating and result of a reference."""
-    rating, result, is_source, low = (
-        number >> 52,
-        number >> 50 & 3,
-        number >> 49 & 1,
-        number % 2**48,
-    )
-    check(result < 3 and not number >> 48 & 1, f"{number} is no reference")
+    facts, low = divmod(number, 2**48)
+    rating, result, is_source, zero = facts >> 4, facts >> 2 & 3, facts & 2, facts & 1
+    check(result < 3 and not zero, f"{number} is no reference")
     letters = "".join(BASE_62[low // 62**n % 62] for n in reversed(range(8)))
     game = f"{low >> 32}#{low % 2**32}" if is_source else letters
     return [game, rating, [int(result == n) for n in (2, 1, 0)]]

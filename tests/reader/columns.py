@@ -16,16 +16,18 @@ def check(condition, problem):
 class Columns:
     """The columns of a frame. Each is read from its beginning to its end."""
 
-    def __init__(self, data, count, low):
-        """A frame has one of the numbers of columns `count`. `low` is the column of low bits."""
+    def __init__(self, data):
         frame, seal = data[:-8], int.from_bytes(data[-8:], "little")
         check(xxh64(frame) == seal, "the seal differs")
         content = io.BytesIO(zstandard.ZstdDecompressor().decompress(frame))
         self.columns = [content]
         lengths = [self.leb128(0) for _ in range(self.leb128(0))]
         self.columns = [io.BytesIO(self.take(0, length)) for length in lengths]
-        check(len(lengths) in count, f"a frame has {len(lengths)} columns")
         check(not content.read(), "the frame does not end with its last column")
+
+    def begin(self, *counts, low):
+        """Checks the number of columns. `low` is the column of low bits."""
+        check(len(self.columns) in counts, f"expected {counts} columns, found {len(self.columns)}")
         # A one follows the last bit, so that `end` knows whether all bits are used.
         self.low = int.from_bytes(self.rest(low) + b"\1", "little")
 

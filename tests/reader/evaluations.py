@@ -13,6 +13,7 @@ STREAM = 24
 
 def evaluations(columns, forest):
     """Returns the records of the positions of a block, as `shelfish export` prints them."""
+    columns.begin(16, low=11)
     records = [{"fen": fen_of(node.board), "evals": scores(columns, node)} for node in forest]
     read_lines(columns, forest, records)
     return records

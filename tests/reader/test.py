@@ -16,7 +16,7 @@ import chess.pgn
 import zstandard
 
 from positions import canonical, fen_of, key
-from reader import Database
+from reader import records
 
 DATA = pathlib.Path(__file__).parents[1] / "data"
 FOLDER = pathlib.Path(tempfile.mkdtemp())
@@ -33,10 +33,10 @@ def shelfish(*words):
 
 
 class Reader(unittest.TestCase):
-    def compare(self, database, records, pin=None):
-        read = Database(database, pin).records()
-        for record, expected in zip(read, map(json.loads, records.splitlines()), strict=True):
-            self.assertEqual(record, expected)
+    def compare(self, database, lines, pin=None):
+        expected = map(json.loads, lines.splitlines())
+        for pair in zip(records(database, pin), expected, strict=True):
+            self.assertEqual(*pair)
 
     def test_canonical_positions(self):
         for _, expected, others in rows("fen-canonical.tsv"):
