@@ -7,8 +7,8 @@ rating, sum of their ratings.
 import functools
 import string
 
-import model
 from columns import BIG_COUNTS, check, unzigzag
+from model import Memory, ranked
 from positions import fen_of
 
 BASE_62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
@@ -20,8 +20,12 @@ def sums(results):
     return [sum(bucket[n] for bucket in results) for n in range(3)]
 
 
+def sizes(results):
+    return [white + draws + black for white, draws, black, *_ in results]
+
+
 def count(results):
-    return sum(sums(results))
+    return sum(sizes(results))
 
 
 def plus(results, others, sign=1):
@@ -31,7 +35,7 @@ def plus(results, others, sign=1):
 @functools.lru_cache(1)
 def ranking(node):
     """Returns the legal moves of a position by rank."""
-    moves, _ = model.ranked(node.board, [], model.Memory())
+    moves, _ = ranked(node.board, [], Memory())
     return [move.real() for move in moves]
 
 
@@ -47,7 +51,6 @@ class Book:
     """Reads the records of a block."""
 
     def __init__(self, columns):
-        columns.begin(17, 29, low=16)
         self.columns, self.has_details = columns, len(columns.columns) == 29
         layout = [columns.leb128(17) for _ in range(3)] if self.has_details else [0, 0, 0]
         self.buckets, self.has_ratings, self.references = layout
@@ -62,14 +65,15 @@ class Book:
         return number
 
     def results(self, games, rest, columns=LATER):
-        some = [n for n, bucket in enumerate(rest) if count([bucket])]
+        most, results, left, later = sizes(rest), [], games, count(rest)
+        some = [n for n, size in enumerate(most) if size]
         single = some[self.between(18, 0, len(some) - 1)] if games == 1 else None
-        results, left = [], games
         for n, bucket in enumerate(rest):
-            low, high = max(0, left - count(rest[n + 1 :])), min(left, count([bucket]))
+            later -= most[n]
+            low, high = max(0, left - later), min(left, most[n])
             size = int(n == single) if games == 1 else self.between(columns[0], low, high)
             left -= size
-            results.append(self.bucket(size, *bucket, columns))
+            results.append(self.bucket(size, *bucket, columns) if size else [0] * 5)
         return results
 
     def bucket(self, games, a, b, c, in_rest, sum_in_rest, columns):
@@ -81,12 +85,9 @@ class Book:
         if self.has_ratings:
             most, least = min(games, in_rest), max(0, games - (a + b + c - in_rest))
             rated = most - self.between(21, 0, most - least)
-            low, high = 0, 4095 * rated
-            expected = 1600 * rated
-            if columns == LATER:
-                low, high = max(0, sum_in_rest - 4095 * (in_rest - rated)), min(sum_in_rest, high)
-                expected = sum_in_rest // max(1, in_rest) * rated
-            ratings = max(low, min(high, expected))
+            low = max(0, sum_in_rest - 4095 * (in_rest - rated))
+            high = min(sum_in_rest, 4095 * rated)
+            ratings = max(low, min(high, sum_in_rest // max(1, in_rest) * rated))
             if low < high:
                 ratings += unzigzag(self.number(columns[3]))
             check(low <= ratings <= high, "a sum of ratings is out of range")
@@ -107,7 +108,9 @@ class Book:
     def record(self, node):
         came, known, steps = node.results, list(node.references), node.steps
         games = self.number(6) if count(came) else self.number(5) + 1
-        first = self.results(games, [[games] * 4 + [0]] * len(came), FIRST)
+        # Step 1 has a rest that bounds nothing, of games with an average rating of 1,600.
+        unbounded = [[games * n for n in (2, 2, 2, 3, 3 * 1600)]] * len(came)
+        first = self.results(games, unbounded, FIRST)
         rest, ended, moves, details = plus(came, first), [0, 0, 0], [], {}
 
         def way(games, move=None, child=None):
@@ -121,7 +124,7 @@ class Book:
             if not games:
                 return
             name = move.uci() if move else "end"
-            buckets = {str(n): bucket for n, bucket in enumerate(results) if count([bucket])}
+            buckets = {str(n): bucket for n, bucket in enumerate(results) if any(bucket)}
             details[name] = {
                 "buckets": buckets if self.buckets else {},
                 "games": list(map(reference, references)),

@@ -7,6 +7,9 @@ from xxhash import xxh64_intdigest as xxh64
 
 COUNTS, BIG_COUNTS, LENGTHS, SCORES = (6, 3), (4, 2), (5, 3), (2, 1)
 
+# The column of low bits, by the number of columns.
+LOW_BITS = {10: 4, 16: 11, 17: 16, 29: 16}
+
 
 def check(condition, problem):
     if not condition:
@@ -24,10 +27,7 @@ class Columns:
         lengths = [self.leb128(0) for _ in range(self.leb128(0))]
         self.columns = [io.BytesIO(self.take(0, length)) for length in lengths]
         check(not content.read(), "the frame does not end with its last column")
-
-    def begin(self, *counts, low):
-        """Checks the number of columns. `low` is the column of low bits."""
-        check(len(self.columns) in counts, f"expected {counts} columns, found {len(self.columns)}")
+        low = LOW_BITS[len(lengths)]
         # A one follows the last bit, so that `end` knows whether all bits are used.
         self.low = int.from_bytes(self.rest(low) + b"\1", "little")
 
@@ -47,13 +47,13 @@ class Columns:
         return byte if byte < 128 else byte - 128 + 128 * self.leb128(column)
 
     def octave(self, column, parameters, signed=False):
-        d, l = parameters
+        d, kept = parameters
         symbol, negative = divmod(self.byte(column), 2) if signed else (self.byte(column), False)
         number = symbol
         if symbol >= 1 << d:
-            octave, high = divmod(symbol - (1 << d), 1 << l)
-            b = d + octave - l
-            number = ((1 << l) + high << b) + self.low % (1 << b)
+            octave, high = divmod(symbol - (1 << d), 1 << kept)
+            b = d + octave - kept
+            number = ((1 << kept) + high << b) + self.low % (1 << b)
             self.low >>= b
         return -number if negative else number
 

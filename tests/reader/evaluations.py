@@ -3,8 +3,8 @@
 from bisect import bisect
 from itertools import accumulate, chain, islice, repeat
 
-import model
 from columns import BIG_COUNTS, COUNTS, SCORES, check, unzigzag
+from model import Memory, ranked
 from positions import fen_of
 
 MATE = 2**31 + 32_767
@@ -13,7 +13,6 @@ STREAM = 24
 
 def evaluations(columns, forest):
     """Returns the records of the positions of a block, as `shelfish export` prints them."""
-    columns.begin(16, low=11)
     records = [{"fen": fen_of(node.board), "evals": scores(columns, node)} for node in forest]
     read_lines(columns, forest, records)
     return records
@@ -95,7 +94,7 @@ def read_stream(decoder, records):
     """Reads the moves of the records of a stream. Lines are lists of moves."""
     past = []
     for board, pvs, shapes in records:
-        memory, earlier = model.Memory(), []
+        memory, earlier = Memory(), []
         for line in rests(past, board):
             memory.remember(line)
         for pv, (shared, source, length) in zip(pvs, shapes):
@@ -108,7 +107,7 @@ def read_stream(decoder, records):
             for move in line:
                 position.push(move.real())
             while len(line) < length:
-                moves, frequencies = model.ranked(position, line, memory, barred)
+                moves, frequencies = ranked(position, line, memory, barred)
                 line.append(moves[decoder.choose(frequencies)])
                 position.push(line[-1].real())
                 barred = ()

@@ -7,30 +7,7 @@ from functools import cache
 from itertools import cycle
 
 import chess
-from chess import (
-    BB_ALL,
-    BB_FILES,
-    BB_KING_ATTACKS,
-    BB_RANKS,
-    BB_SQUARES,
-    BLACK,
-    BaseBoard,
-    C1,
-    G1,
-    KING,
-    PAWN,
-    Piece,
-    WHITE,
-    between,
-    lsb,
-    scan_forward,
-    shift_left,
-    shift_right,
-    square_distance,
-    square_file,
-    square_mirror,
-    square_rank,
-)
+from chess import BB_ALL, BB_SQUARES, BLACK, PAWN, WHITE, between, scan_forward, square_mirror
 
 from columns import check
 
@@ -62,7 +39,7 @@ REPEATED = table(90)
 CONTINUATION = table(135)
 check(not WEIGHTS.read(), "the weights are more than the tables")
 
-distance = cache(square_distance)
+distance = cache(chess.square_distance)
 
 
 def bits(*conditions):
@@ -71,8 +48,8 @@ def bits(*conditions):
 
 @cache
 def board_of_one(role, square):
-    board = BaseBoard.empty()
-    board.set_piece_at(square, Piece(role, WHITE))
+    board = chess.BaseBoard.empty()
+    board.set_piece_at(square, chess.Piece(role, WHITE))
     return board
 
 
@@ -95,7 +72,7 @@ class Move:
         self.arrived = move.promotion or self.role
         self.castles = board.is_castling(move)
         if self.castles:
-            self.to, self.captured = G1 if target > self.origin else C1, 0
+            self.to, self.captured = chess.G1 if target > self.origin else chess.C1, 0
         else:
             self.to, self.captured = target, board.piece_type_at(target) or 0
         if board.is_en_passant(move):
@@ -156,8 +133,8 @@ def attacked(board, pieces):
     """Returns the squares that pieces attack, and those that two or more of them attack."""
     once = twice = 0
     for square in scan_forward(pieces):
-        attacks = board.attacks_mask(square)
-        once, twice = once | attacks, twice | once & attacks
+        found = board.attacks_mask(square)
+        once, twice = once | found, twice | once & found
     return once, twice
 
 
@@ -167,7 +144,7 @@ def static_exchange(board, square, occupied, standing, side, captures=32):
         return 0
     captor = min(attackers, key=board.piece_type_at)
     role = board.piece_type_at(captor)
-    if role == KING:
+    if role == chess.KING:
         # The king is the last captor, because attackers behind it do not count.
         return 0 if board.attackers_mask(not side, square, occupied) & occupied else standing
     occupied &= ~BB_SQUARES[captor]
@@ -219,7 +196,7 @@ def scores_of(board, line, memory, candidates):
     endangered = our_prise & board.pieces_mask(our_stake, WHITE) if our_stake else 0
     attackers = lines = 0
     if endangered:
-        first = lsb(endangered)
+        first = chess.lsb(endangered)
         attackers = board.attackers_mask(BLACK, first)
         for square in scan_forward(attackers & (board.bishops | rooks | queens)):
             lines |= between(first, square)
@@ -263,7 +240,7 @@ def scores_of(board, line, memory, candidates):
             taken & queens,
             gained & their_prise,
             gained & our_prise,
-            after & BB_KING_ATTACKS[their_king],
+            after & chess.BB_KING_ATTACKS[their_king],
         )
         score += THREATS[(128 * s + threats) * 2 + risky]
         reply = (7 * r + 6) * 32
@@ -291,15 +268,15 @@ def scores_of(board, line, memory, candidates):
         score += MOBILITY[16 * s + 7 + max(-7, min(8, mobility))]
         score += OUR_KING[(8 * r + distance(origin, our_king)) * 8 + distance(to, our_king)]
 
-        rank, file = square_rank(to), BB_FILES[square_file(to)]
-        beside = shift_left(file) | shift_right(file)
+        rank, file = chess.square_rank(to), chess.BB_FILES[chess.square_file(to)]
+        beside = chess.shift_left(file) | chess.shift_right(file)
         ahead = their_pawns & -1 << 8 * (rank + 1)
         if move.role == PAWN:
             others = our_pawns & ~from_mask
             pawn = bits(
                 not ahead & (file | beside),
                 by_our_pawns & backed,
-                others & beside & BB_RANKS[rank],
+                others & beside & chess.BB_RANKS[rank],
                 after & their_pawns,
                 by_their_pawns & to_mask,
                 others & file,

@@ -5,41 +5,42 @@ from collections import defaultdict
 from itertools import count
 
 import chess
-from chess import BB_ALL, BB_SQUARES, BISHOP, KING, KNIGHT, PAWN, QUEEN, ROOK
+from chess import (
+    BB_ALL,
+    BB_BACKRANKS,
+    BB_SQUARES,
+    BISHOP,
+    BLACK,
+    COLORS,
+    KING,
+    KNIGHT,
+    PAWN,
+    QUEEN,
+    ROOK,
+    WHITE,
+    square_mirror,
+)
 
 from columns import check
 
 FILES = [3, 4, 2, 5, 1, 6, 0, 7]
-SIDES = [chess.WHITE, chess.BLACK]
-KINDS = [(role, side) for role in (QUEEN, ROOK, BISHOP, KNIGHT) for side in SIDES]
+KINDS = [(role, side) for role in (QUEEN, ROOK, BISHOP, KNIGHT) for side in COLORS]
+COLORED_SQUARES = [chess.BB_LIGHT_SQUARES, chess.BB_DARK_SQUARES]
 CORNERS = [chess.BB_A1, chess.BB_H1, chess.BB_A8, chess.BB_H8]
 ROLES_OF_STEPS = [KNIGHT, BISHOP, ROOK, QUEEN, KING, PAWN]
-FORBIDDEN = (
-    chess.STATUS_NO_WHITE_KING
-    | chess.STATUS_NO_BLACK_KING
-    | chess.STATUS_TOO_MANY_KINGS
-    | chess.STATUS_PAWNS_ON_BACKRANK
-    | chess.STATUS_BAD_CASTLING_RIGHTS
-    | chess.STATUS_INVALID_EP_SQUARE
-    | chess.STATUS_OPPOSITE_CHECK
-)
-
-INITIAL = sorted(chess.BaseBoard().piece_map(mask=chess.BB_BACKRANKS).items())
+INITIAL = sorted(chess.BaseBoard().piece_map(mask=BB_BACKRANKS).items())
 # Each question is: does a side have more than a number of pieces of a role on some squares?
 QUESTIONS = [
-    *((PAWN, side, BB_SQUARES[square], 0) for side in SIDES for square in range(8, 56)),
+    *((PAWN, side, BB_SQUARES[square], 0) for side in COLORS for square in range(8, 56)),
     *((role, side, BB_ALL, number) for role, side in KINDS for number in range(2)),
-    *((PAWN, side, BB_ALL, number) for side in SIDES for number in range(8)),
-    *((PAWN, side, squares, 0) for side in SIDES for squares in chess.BB_FILES),
+    *((PAWN, side, BB_ALL, number) for side in COLORS for number in range(8)),
+    *((PAWN, side, squares, 0) for side in COLORS for squares in chess.BB_FILES),
     *((piece.piece_type, piece.color, BB_SQUARES[square], 0) for square, piece in INITIAL),
-    (BISHOP, chess.WHITE, chess.BB_LIGHT_SQUARES, 0),
-    (BISHOP, chess.WHITE, chess.BB_DARK_SQUARES, 0),
-    (BISHOP, chess.BLACK, chess.BB_LIGHT_SQUARES, 0),
-    (BISHOP, chess.BLACK, chess.BB_DARK_SQUARES, 0),
-    (BISHOP, chess.WHITE, chess.BB_B2, 0),
-    (BISHOP, chess.WHITE, chess.BB_G2, 0),
-    (BISHOP, chess.BLACK, chess.BB_B7, 0),
-    (BISHOP, chess.BLACK, chess.BB_G7, 0),
+    *((BISHOP, side, squares, 0) for side in COLORS for squares in COLORED_SQUARES),
+    (BISHOP, WHITE, chess.BB_B2, 0),
+    (BISHOP, WHITE, chess.BB_G2, 0),
+    (BISHOP, BLACK, chess.BB_B7, 0),
+    (BISHOP, BLACK, chess.BB_G7, 0),
 ]
 
 
@@ -64,15 +65,22 @@ def canonical(fen):
     board = chess.Board(" ".join(fields), chess960=True)
     board.promoted = 0
     board.castling_rights = board.clean_castling_rights()
-    if not (board.status() & chess.STATUS_INVALID_EP_SQUARE == 0 and board.has_legal_en_passant()):
-        board.ep_square = None
+    board.ep_square = board.ep_square if is_en_passant(board) else None
     check_canonical(board)
     return board
 
 
+def is_en_passant(board):
+    return not board.status() & chess.STATUS_INVALID_EP_SQUARE and board.has_legal_en_passant()
+
+
 def check_canonical(board):
-    check(not board.status() & FORBIDDEN, f"{board.fen()} is not canonical: {board.status()!r}")
-    check(board.ep_square is None or board.has_legal_en_passant(), "no legal capture en passant")
+    kings = [len(board.pieces(KING, side)) for side in COLORS]
+    check(kings == [1, 1], f"kings of the sides: {kings}")
+    check(not board.pawns & BB_BACKRANKS, "a pawn on the first or last rank")
+    check(not board.was_into_check(), "the side that is not to move is in check")
+    check(board.castling_rights == board.clean_castling_rights(), "a castling right is wrong")
+    check(board.ep_square is None or is_en_passant(board), "an en-passant square is wrong")
 
 
 def fen_of(board):
@@ -106,7 +114,7 @@ def key(board):
         node = yes if (board.pieces_mask(role, side) & squares).bit_count() > most else no
     pawns = packed([file_code(board, file) for file in FILES], 10)
     pieces = [list(board.pieces(*kind)) for kind in KINDS]
-    squares = [*map(board.king, SIDES), *sum(pieces, [])]
+    squares = [*map(board.king, COLORS), *sum(pieces, [])]
     castling, en_passant = board.castling_rights, board.ep_square
     rest = [not board.turn, castling & 255, castling >> 56]
     rest.append(0 if en_passant is None else chess.square_file(en_passant) + 1)
@@ -127,12 +135,12 @@ def step(parent, piece, target):
     board.ep_square = None
     origin = [square for role in ROLES_OF_STEPS for square in board.pieces(role, side)][piece]
     role = board.piece_type_at(origin)
-    inside = ~chess.BB_BACKRANKS if role == PAWN else BB_ALL
+    inside = ~BB_BACKRANKS if role == PAWN else BB_ALL
     moves = board.generate_pseudo_legal_moves(BB_SQUARES[origin], inside)
     targets = {move.to_square for move in moves}
     if role == KING:
         targets.update(chess.SquareSet(board.castling_rights & board.occupied_co[side]))
-    targets = sorted(targets, key=lambda square: square if side else chess.square_mirror(square))
+    targets = sorted(targets, key=lambda square: square if side else square_mirror(square))
     move = chess.Move(origin, targets[target])
     board.push(move)
     board.clear_stack()
@@ -147,7 +155,7 @@ def marked(bits, items):
 def roots(columns):
     """Yields the boards of roots. Each is coded by its differences from the previous one."""
     codes, squares = dict.fromkeys(FILES, 0), defaultdict(list)
-    counts = {(KING, chess.WHITE): 1, (KING, chess.BLACK): 1, **dict.fromkeys(KINDS, 0)}
+    counts = {(KING, WHITE): 1, (KING, BLACK): 1, **dict.fromkeys(KINDS, 0)}
     while True:
         flags, board = columns.byte(2), chess.Board(None, chess960=True)
         board.turn = not flags & 1
@@ -170,7 +178,7 @@ def roots(columns):
             places = squares[role, side]
             for n in range(number):
                 if square := columns.byte(4):
-                    places[n : n + 1] = [square - 1 if side else chess.square_mirror(square - 1)]
+                    places[n : n + 1] = [square - 1 if side else square_mirror(square - 1)]
                 board.set_piece_at(places[n], chess.Piece(role, side))
         yield board
 

@@ -1,4 +1,4 @@
-"""Reads a Shelfish database as FORMAT.md describes it: the manifest and the pages, sections 3 and 5.
+"""Reads a Shelfish database as FORMAT.md describes it: sections 3 and 5, manifest and pages.
 The other files read the other sections. Their numbers of columns are those of the text.
 
     python reader.py DATABASE [sha256-HASH]
@@ -98,7 +98,6 @@ def blocks(folder, shards):
 
 
 def blocks_of_page(folder, own, columns):
-    columns.begin(10, low=4)
     others, lengths = columns.rest(8), columns.rest(0)
     names = [own] + [others[n : n + 16].hex() + ".silo" for n in range(0, len(others), 16)]
     offset = columns.leb128(9)
