@@ -79,7 +79,7 @@ class Decoder:
     def choose(self, frequencies):
         """Returns the number of the next move among candidates with these frequencies."""
         sums = list(accumulate(frequencies, initial=0))
-        step = self.range // sums[-1]
+        step = self.range // max(1, sums[-1])
         place = self.code // step
         check(place < sums[-1], "the stream has no move at its place")
         choice = bisect(sums, place) - 1

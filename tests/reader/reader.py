@@ -38,21 +38,17 @@ def records(folder, pin=None):
         for number, record in entries:
             check(number > before, "the keys of a database do not ascend")
             before = number
-            totals.update(counted(**record))
+            evals = record.get("evals", [])
+            totals["evaluations"] += len(evals)
+            totals["pvs"] += sum(len(entry["pvs"]) for entry in evals)
+            totals["moves"] += len(record.get("moves", []))
+            totals["positions"] += 1
+            used[file] += 1
             yield record
-        used[file] += len(entries)
-    totals["positions"] = used.total()
-    wanted = {**manifest["totals"], "positions": manifest["positions"]}
+    wanted = Counter(manifest["totals"], positions=manifest["positions"])
     check(totals == wanted, f"expected totals {wanted}, found {totals}")
-    wanted = {shard["file"]: shard["positions"] for shard in manifest["shards"]}
+    wanted = Counter({shard["file"]: shard["positions"] for shard in manifest["shards"]})
     check(used == wanted, f"expected positions {wanted}, found {used}")
-
-
-def counted(moves=(), evals=None, **_):
-    """Returns what a record adds to the totals of the manifest."""
-    if evals is None:
-        return {"moves": len(moves)}
-    return {"evaluations": len(evals), "pvs": sum(len(entry["pvs"]) for entry in evals)}
 
 
 def decode(block, read):
