@@ -208,6 +208,7 @@ def scores_of(board, line, memory, candidates):
     latest = [memory.latest.get(context) for context in contexts(line)]
 
     for move in candidates:
+        # The terms of the move.
         origin, to, victim, r = move.origin, move.to, move.captured, move.role - 1
         from_mask, to_mask = BB_SQUARES[origin], BB_SQUARES[to]
         s = 6 * late + r
@@ -226,10 +227,11 @@ def scores_of(board, line, memory, candidates):
         risky = safety > 1
         taking = 0 if not victim else 3 if not safety else 2 if gain >= WORTH[move.role] else 1
         # The line of our slider, the moving piece and their king, or all squares.
-        king_line = pin_mask(BLACK, origin)
-        blocks = king_line != BB_ALL
-        checks = bool(after & BB_SQUARES[their_king] or not king_line & to_mask)
+        line_of_king = pin_mask(BLACK, origin)
+        blocks = line_of_king != BB_ALL
+        checks = bool(after & BB_SQUARES[their_king] or not line_of_king & to_mask)
 
+        # The tables.
         score = TARGET[(6 * phase + r) * 64 + to] + ORIGIN[s * 64 + origin]
         score += EXCHANGE[(((6 * r + victim) * 6 + guard) * 3 + support) * 7 + outcome]
         taken = gained & theirs
