@@ -26,6 +26,7 @@ from columns import check
 FILES = [3, 4, 2, 5, 1, 6, 0, 7]
 KINDS = [(role, side) for role in (QUEEN, ROOK, BISHOP, KNIGHT) for side in COLORS]
 COLORED_SQUARES = [chess.BB_LIGHT_SQUARES, chess.BB_DARK_SQUARES]
+PAWN_DIGITS = {"P": 1, "p": 2}
 CORNERS = [chess.BB_A1, chess.BB_H1, chess.BB_A8, chess.BB_H8]
 ROLES_OF_STEPS = [KNIGHT, BISHOP, ROOK, QUEEN, KING, PAWN]
 INITIAL = sorted(chess.BaseBoard().piece_map(mask=BB_BACKRANKS).items())
@@ -91,20 +92,16 @@ def pawn_squares(file):
     return range(8 + file, 56, 8)
 
 
-def file_code(board, file):
-    code = 0
-    for square in pawn_squares(file):
-        is_pawn = board.piece_type_at(square) == PAWN
-        code = 3 * code + is_pawn * (1 if board.color_at(square) else 2)
-    return code
-
-
-def packed(numbers, bits):
-    """Eight numbers of some bits."""
+def number_of(digits, base):
     number = 0
-    for part in numbers:
-        number = number << bits | part
-    return number.to_bytes(bits, "big")
+    for digit in digits:
+        number = base * number + digit
+    return number
+
+
+def file_code(board, file):
+    pieces = map(board.piece_at, pawn_squares(file))
+    return number_of([PAWN_DIGITS.get(piece and piece.symbol(), 0) for piece in pieces], 3)
 
 
 def key(board):
@@ -112,13 +109,14 @@ def key(board):
     while isinstance(node, tuple):
         (role, side, squares, most), no, yes = node
         node = yes if (board.pieces_mask(role, side) & squares).bit_count() > most else no
-    pawns = packed([file_code(board, file) for file in FILES], 10)
+    pawns = number_of([file_code(board, file) for file in FILES], 2**10).to_bytes(10, "big")
     pieces = [list(board.pieces(*kind)) for kind in KINDS]
     squares = [*map(board.king, COLORS), *sum(pieces, [])]
     castling, en_passant = board.castling_rights, board.ep_square
     rest = [not board.turn, castling & 255, castling >> 56]
     rest.append(0 if en_passant is None else chess.square_file(en_passant) + 1)
-    return node.to_bytes(2, "big") + pawns + packed(map(len, pieces), 6) + bytes(squares + rest)
+    material = number_of(map(len, pieces), 2**6).to_bytes(6, "big")
+    return node.to_bytes(2, "big") + pawns + material + bytes(squares + rest)
 
 
 class Node:
@@ -165,7 +163,7 @@ def roots(columns):
         if flags & 64:
             board.ep_square = chess.square(columns.byte(3), 5 if board.turn else 2)
         for file in marked(columns.byte(2), FILES):
-            codes[file] = 81 * columns.byte(3) + 9 * columns.byte(3) + columns.byte(3)
+            codes[file] = number_of(columns.take(3, 3), 9)
         for kind in marked(columns.byte(2), KINDS):
             counts[kind] = columns.byte(3)
         for file, code in codes.items():
