@@ -8,7 +8,7 @@ from model import Memory, ranked
 from positions import fen_of
 
 MATE = 2**31 + 32_767
-STREAM = 24
+STREAM = 28
 
 
 def evaluations(columns, forest):
