@@ -24,11 +24,11 @@ pub struct RequestLimits {
 }
 
 impl Default for RequestLimits {
-    /// Gaps of 10 KiB and requests of 1 MiB. A request costs more than such a gap if the browser sends only six requests
+    /// Gaps of 9 KiB and requests of 1 MiB. A request costs more than such a gap if the browser sends only six requests
     /// at a time, as with HTTP/1.1, and about as much with HTTP/2.
     fn default() -> RequestLimits {
         RequestLimits {
-            max_gap: 10 << 10,
+            max_gap: 9 << 10,
             max_bytes: 1 << 20,
         }
     }
