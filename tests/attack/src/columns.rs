@@ -210,7 +210,7 @@ impl BlockBuilder {
     /// moves.
     pub fn end_record(&mut self, is_last: bool) {
         self.sum += 1;
-        if is_last || self.sum >= 24 {
+        if is_last || self.sum >= 28 {
             let usual = self.sum * 3 / 4;
             leb128::push(
                 &mut self.columns[column::SIZE],
