@@ -1,4 +1,4 @@
-//! `lab fit-order`: learns the tree by which positions are ordered, or compares it with the order without a tree.
+//! `lab fit-order`: learns the tree that orders positions, or compares it with the order without a tree.
 //!
 //! A node takes the question that changes least often from ply to ply in relation to its entropy over the distinct
 //! positions. A large tree is grown, and those nodes stay that save the most blocks.
@@ -30,7 +30,7 @@ pub struct Args {
     /// Most leaves of the tree
     #[arg(long, default_value_t = 2500)]
     leaves: usize,
-    /// Games that are replayed in a table of the positions of the other games
+    /// Games to replay in a table that has the positions of the other games
     #[arg(long, value_name = "PGN[@N/M]")]
     unseen: Vec<String>,
     /// File of the tree

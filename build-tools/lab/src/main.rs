@@ -82,7 +82,7 @@ enum Command {
     Describe(dump::Args),
     /// Fit the weights by which moves are ranked, or validate them
     FitMoves(moves::fit_moves::Args),
-    /// Learn the tree by which positions are ordered, or compare it with the order without a tree
+    /// Learn the tree that orders positions, or compare it with the order without a tree
     FitOrder(fit_order::Args),
 }
 

@@ -181,7 +181,7 @@ pub enum LineError {
     /// A stream would have a size below 0.
     #[error("a stream of moves has {fewer} nibbles fewer than the usual {usual}")]
     Size {
-        /// How many fewer it has.
+        /// The number of missing nibbles.
         fewer: usize,
         /// The usual number.
         usual: usize,
@@ -377,7 +377,7 @@ impl<'a> Cursors<'a> {
         })
     }
 
-    /// Skips the lines of a record. Returns how many moves they have, and how many of these are not shared.
+    /// Skips the lines of a record. Returns the number of their moves, and the number of moves that are not shared.
     ///
     /// # Errors
     ///

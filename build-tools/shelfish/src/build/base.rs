@@ -250,7 +250,7 @@ struct OpenBlock<R: Record> {
 }
 
 enum Content<R: Record> {
-    /// Partly decoded block, with its bytes, and with its records by stored number once the first of them is needed.
+    /// A partly decoded block and its bytes. Its records by stored number follow when the first record is needed.
     Whole(Box<Block<R>>, Vec<u8>, OnceLock<Vec<Option<R>>>),
     /// Remaining records after the selection.
     Narrowed(Vec<R>),
