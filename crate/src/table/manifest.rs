@@ -46,32 +46,6 @@ pub struct Shard {
     pub live: Option<u64>,
     /// Its pages in ascending order of keys.
     pub pages: Vec<ListedPage>,
-    /// All its pages, one after another, in the manifest of a small database, which spares readers a request; else empty.
-    #[cfg_attr(
-        feature = "write",
-        serde(
-            rename = "carried",
-            default,
-            skip_serializing_if = "Vec::is_empty",
-            with = "as_base64"
-        )
-    )]
-    pub inline_pages: Vec<u8>,
-}
-
-#[cfg(feature = "write")]
-mod as_base64 {
-    use serde::de::{Deserialize as _, Deserializer, Error as _};
-
-    use crate::digits::{base64, from_base64};
-
-    pub fn serialize<S: serde::Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(&base64(bytes))
-    }
-
-    pub fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Vec<u8>, D::Error> {
-        from_base64(&String::deserialize(from)?).ok_or_else(|| D::Error::custom("not Base64"))
-    }
 }
 
 /// A page of a shard, as the manifest lists it.
@@ -88,6 +62,8 @@ pub struct ListedPage {
     pub bytes: u64,
     /// Its hash.
     pub hash: ContentHash,
+    /// The page, if it is an inline page, which spares readers a request; else empty.
+    pub content: Vec<u8>,
     /// Its offset in the shard, in a checked manifest.
     pub(super) start: u64,
 }
@@ -95,11 +71,11 @@ pub struct ListedPage {
 #[cfg(feature = "write")]
 impl From<ListedPage> for (String, u64, String) {
     fn from(page: ListedPage) -> (String, u64, String) {
-        (
-            hex(&page.separator),
-            page.bytes,
-            base64(&page.hash.to_bytes()),
-        )
+        let content = match &page.content[..] {
+            [] => base64(&page.hash.to_bytes()),
+            content => base64(content),
+        };
+        (hex(&page.separator), page.bytes, content)
     }
 }
 
@@ -107,10 +83,17 @@ impl TryFrom<(String, u64, String)> for ListedPage {
     type Error = ManifestError;
 
     fn try_from(
-        (separator, bytes, hash): (String, u64, String),
+        (separator, bytes, text): (String, u64, String),
     ) -> Result<ListedPage, ManifestError> {
         let of_hex = from_hex(separator.as_bytes());
-        let of_base64 = from_base64(&hash).and_then(|hash| ContentHash::from_bytes(&hash));
+        let mut content = from_base64(&text).unwrap_or_default();
+        let hash = match ContentHash::from_bytes(&content) {
+            Some(hash) => {
+                content.clear();
+                Some(hash)
+            }
+            None => (content.len() as u64 == bytes).then(|| ContentHash::of(&content)),
+        };
         Ok(ListedPage {
             separator: of_hex
                 .filter(|separator| separator.len() <= usize::from(u8::MAX))
@@ -119,10 +102,11 @@ impl TryFrom<(String, u64, String)> for ListedPage {
                     found: separator,
                 })?,
             bytes,
-            hash: of_base64.ok_or(ManifestError::Text {
-                expected: "the hash of a page, expected 16 bytes in Base64",
-                found: hash,
+            hash: hash.ok_or(ManifestError::Text {
+                expected: "a page, or the 16 bytes of its hash, in Base64",
+                found: text,
             })?,
+            content,
             start: 0,
         })
     }
@@ -244,16 +228,10 @@ impl Manifest {
                     found: shard.bytes,
                 });
             };
-            let inline = shard.inline_pages.len();
-            if inline > 0 && inline as u64 != expected {
-                return Err(ManifestError::InlinePages {
-                    file: shard.file.clone(),
-                    expected,
-                    found: inline,
-                });
-            }
             for page in &mut shard.pages {
-                if page.bytes == 0 || page.bytes > Page::MAX_BYTES as u64 {
+                // A text of 16 bytes is a hash.
+                let lengths = ContentHash::BYTES as u64 + 1..=Page::MAX_BYTES as u64;
+                if !lengths.contains(&page.bytes) {
                     return Err(ManifestError::PageLength { found: page.bytes });
                 }
                 let separator = &page.separator[..];
@@ -369,11 +347,10 @@ impl Manifest {
         self.listed(page).map(|(_, page)| page.hash)
     }
 
-    /// Returns the bytes of an inline page, not checked; `None` if there are no inline pages.
+    /// Returns the bytes of an inline page, not checked; `None` if the page is not inline.
     pub fn inline_page(&self, page: &Chunk) -> Option<&[u8]> {
-        let (shard, _) = self.listed(page)?;
-        let start = shard.bytes.saturating_sub(shard.inline_pages.len() as u64);
-        (!shard.inline_pages.is_empty()).then(|| page.within(&shard.inline_pages, start))
+        let (_, page) = self.listed(page)?;
+        (!page.content.is_empty()).then_some(&page.content)
     }
 
     /// Returns the total of this name; 0 if there is no such total.
@@ -478,15 +455,11 @@ fn read_shard(json: &mut JsonReader<'_>) -> Result<Shard, ManifestError> {
                 json.expect(b',', "comma")?;
                 let bytes = json.number()?;
                 json.expect(b',', "comma")?;
-                let hash = json.text()?.into_owned();
+                let content = json.text()?.into_owned();
                 json.expect(b']', "end of list")?;
-                shard.pages.push((separator, bytes, hash).try_into()?);
+                shard.pages.push((separator, bytes, content).try_into()?);
                 Ok(())
             })?,
-            "carried" => {
-                let pages = from_base64(&json.text()?);
-                shard.inline_pages = pages.ok_or_else(|| json.expected("Base64"))?
-            }
             _ => json.skip()?,
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use core::str::Utf8Error;
 
-use super::{Manifest, Page};
+use super::{ContentHash, Manifest, Page};
 use crate::quoted::Quoted;
 
 /// The reason why bytes are not a manifest.
@@ -58,7 +58,7 @@ pub enum ManifestError {
         /// Maximum number of members.
         most: usize,
     },
-    /// A text is not a separator, a hash, or the name of a shard.
+    /// A text is not a separator, a page or its hash, or the name of a shard.
     #[error("{} is not {expected}", Quoted(found))]
     Text {
         /// Description of the expected text.
@@ -72,8 +72,8 @@ pub enum ManifestError {
         /// Number of the page.
         page: usize,
     },
-    /// The length of a page is 0, or above [`Page::MAX_BYTES`].
-    #[error("page of {found} bytes, expected at most {}", Page::MAX_BYTES)]
+    /// The length of a page is that of a hash or less, or above [`Page::MAX_BYTES`].
+    #[error("page of {found} bytes, expected {} to {}", ContentHash::BYTES + 1, Page::MAX_BYTES)]
     PageLength {
         /// Length in bytes.
         found: u64,
@@ -87,15 +87,5 @@ pub enum ManifestError {
         expected: u64,
         /// Length of the shard in bytes.
         found: u64,
-    },
-    /// The inline pages of a shard have another length than its pages.
-    #[error("{found} bytes of inline pages of {file}, expected {expected}")]
-    InlinePages {
-        /// Name of the shard.
-        file: String,
-        /// Length of its pages in bytes.
-        expected: u64,
-        /// Length of its inline pages in bytes.
-        found: usize,
     },
 }

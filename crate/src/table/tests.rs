@@ -505,9 +505,42 @@ fn a_small_database_has_its_pages_in_the_manifest() {
         assert_eq!(inline, page.within(&file, 0));
         assert!(Page::parse(inline, &page).is_ok());
     }
-    let (large, _) = database(&dir, 500);
-    assert!(large.pages().all(|page| large.inline_page(&page).is_none()));
-    assert_eq!(large.positions, all.len() as u64);
+    assert_eq!(manifest.positions, all.len() as u64);
+    std::fs::remove_dir_all(dir).expect("the folder is ours");
+}
+
+#[test]
+fn a_large_database_has_the_pages_around_the_initial_position_in_the_manifest() {
+    let dir = temp_dir("around");
+    let inline = |limit| {
+        let (manifest, _) = database(&dir, limit);
+        let start = Position::from(&Chess::default()).key();
+        let (start, _) = manifest.page_of(&start).expect("a page");
+        let pages: Vec<Chunk> = manifest.pages().collect();
+        let start = pages.iter().position(|page| *page == start);
+        let is_inline = |page: &Chunk| manifest.inline_page(page).is_some();
+        let inline: Vec<usize> = (0..pages.len()).filter(|n| is_inline(&pages[*n])).collect();
+        let bytes = |n: &usize| pages[*n].range.end - pages[*n].range.start;
+        (inline.clone(), start, inline.iter().map(bytes).sum::<u64>())
+    };
+    let (none, start, _) = inline(0);
+    let start = start.expect("a page");
+    assert!(none.is_empty());
+    let mut sizes = Vec::new();
+    for limit in (300..1_600).step_by(100) {
+        let (pages, _, bytes) = inline(limit);
+        assert!(bytes <= limit as u64 / 3, "{bytes} bytes within {limit}");
+        let is_run = pages.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+        assert!(
+            is_run && (pages.is_empty() || pages.contains(&start)),
+            "{pages:?} around {start}"
+        );
+        sizes.push(pages.len());
+    }
+    assert!(
+        sizes.is_sorted() && sizes[0] < sizes[sizes.len() - 1],
+        "{sizes:?}"
+    );
     std::fs::remove_dir_all(dir).expect("the folder is ours");
 }
 
@@ -629,6 +662,7 @@ fn a_shard_name_that_contains_a_path_is_an_error() {
         pages: vec![ListedPage {
             separator: Vec::new(),
             bytes: 5,
+            content: Vec::new(),
             hash: ContentHash::of(b""),
             start: 0,
         }],

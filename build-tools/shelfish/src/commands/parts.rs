@@ -502,12 +502,7 @@ fn encode(args: &EncodeArgs) -> Result<EncodedPart, BoxError> {
         positions.fetch_add(block.positions, Relaxed);
     }
     drop(progress);
-    let mut table = writer.finish_part()?;
-    let inline = table.shards.iter().map(|shard| shard.inline_pages.len());
-    if inline.sum::<usize>() > plan.inline_page_bytes {
-        let shards = table.shards.iter_mut();
-        shards.for_each(|shard| shard.inline_pages.clear());
-    }
+    let table = writer.finish_part()?;
     let fragment = Fragment::new(&plan, part, table);
     let shards = &fragment.table.shards;
     // The shards appear before the fragment, each atomically.

@@ -1,7 +1,10 @@
 //! Parts of a table, which are written apart, on machines that know nothing of each other, and become one table by a manifest.
 
+use shakmaty::Chess;
+
 use super::{WriteError, WriterOptions};
-use crate::table::{Manifest, ManifestError, Record, Shard};
+use crate::position::Position;
+use crate::table::{ListedPage, Manifest, ManifestError, Record, Shard};
 
 /// The shards of a range of keys, for the manifest.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -40,12 +43,7 @@ impl Part {
             Some(page) if !page.separator.is_empty() => return Err(WriteError::Beginning),
             Some(_) => {}
         }
-        let pages = shards.iter().map(Shard::page_bytes);
-        if pages.fold(0, u64::saturating_add) > options.inline_page_bytes as u64 {
-            shards
-                .iter_mut()
-                .for_each(|shard| shard.inline_pages.clear());
-        }
+        limit_inline_pages(&mut shards, options.inline_page_bytes);
         let info = options.info.clone().into_iter().collect();
         let manifest = Manifest::new(positions, totals, info, shards)?;
         let found = manifest.to_bytes::<R>()?.len();
@@ -53,5 +51,66 @@ impl Part {
             return Err(ManifestError::TooLarge { found }.into());
         }
         Ok(manifest)
+    }
+}
+
+/// Keeps all inline pages if they have at most `limit` bytes together. Otherwise keeps only pages next to the initial position,
+/// up to a third of the limit, because they have half of the positions of openings.
+///
+/// The pages that a part keeps include those that the whole table keeps of it.
+pub(super) fn limit_inline_pages(shards: &mut [Shard], limit: usize) {
+    let pages = shards.iter_mut().flat_map(|shard| &mut shard.pages);
+    let mut pages: Vec<&mut ListedPage> = pages.collect();
+    let sizes = pages.iter().map(|page| page.bytes);
+    if sizes.fold(0, u64::saturating_add) <= limit as u64 {
+        return;
+    }
+    let start = Position::from(&Chess::default()).key();
+    let after = pages.partition_point(|page| page.separator[..] <= *start.as_bytes());
+    let distance = |n: usize| (2 * n + 1).abs_diff(2 * after);
+    let mut nearest: Vec<usize> = (0..pages.len()).collect();
+    nearest.sort_by_key(|n| distance(*n));
+    let mut left = limit as u64 / 3;
+    for n in nearest {
+        let fits = left.checked_sub(pages[n].bytes);
+        left = fits.unwrap_or(0);
+        if fits.is_none() {
+            pages[n].content.clear();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::table::ContentHash;
+
+    proptest! {
+        #[test]
+        fn parts_keep_the_inline_pages_that_their_table_keeps(
+            sizes in vec(20..200usize, 1..24), cut in 0..24usize, limit in 0..6_000usize
+        ) {
+            let page = |(n, size): (usize, &usize)| ListedPage {
+                separator: vec![n as u8],
+                bytes: *size as u64,
+                hash: ContentHash::default(),
+                content: vec![1; *size],
+                start: 0,
+            };
+            let pages: Vec<ListedPage> = sizes.iter().enumerate().map(page).collect();
+            let shard = |pages: &[ListedPage]| Shard { pages: pages.to_vec(), ..Shard::default() };
+            let (first, second) = pages.split_at(cut.min(pages.len()));
+            let mut table = [shard(first), shard(second)];
+            let mut parts = table.clone();
+            limit_inline_pages(&mut table, limit);
+            for part in &mut parts {
+                limit_inline_pages(core::slice::from_mut(part), limit);
+            }
+            limit_inline_pages(&mut parts, limit);
+            prop_assert_eq!(parts, table);
+        }
     }
 }

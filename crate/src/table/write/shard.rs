@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 use twox_hash::XxHash64;
 
+use super::part::limit_inline_pages;
 use super::{Cutter, EncodedBlock, LEVEL, Part, WriteError};
 use crate::position::Key;
 use crate::table::page::PlacedBlock;
@@ -22,7 +23,8 @@ pub struct WriterOptions {
     /// About how many blocks a page has; default 1,024. See [`page_blocks`].
     pub page_blocks: usize,
     /// Pages are inlined in the manifest if they have at most so many bytes together, which spares every first lookup a
-    /// request. Default 26,000, with which a first lookup takes some 40 KiB.
+    /// request. Default 26,000, with which a first lookup takes some 40 KiB. Of more pages, those of openings are inlined,
+    /// up to a third of these bytes.
     pub inline_page_bytes: usize,
     /// `info` of the manifest: how the database was made.
     pub info: BTreeMap<String, String>,
@@ -226,6 +228,7 @@ impl<R: Record> TableWriter<R> {
                 separator,
                 bytes: bytes.len() as u64,
                 hash: ContentHash::of(&bytes),
+                content: bytes.clone(),
                 start: 0,
             });
             lists.extend_from_slice(&list);
@@ -247,7 +250,6 @@ impl<R: Record> TableWriter<R> {
             positions: shard.positions,
             live: None,
             pages,
-            inline_pages: page_bytes,
         });
         Ok(())
     }
@@ -282,7 +284,8 @@ impl<R: Record> TableWriter<R> {
         }
         let kept = self.kept.into_iter().map(|(kept, _)| kept);
         let kept = kept.filter(|kept| kept.live != Some(0));
-        let shards = kept.chain(self.shards).collect();
+        let mut shards: Vec<Shard> = kept.chain(self.shards).collect();
+        limit_inline_pages(&mut shards, self.options.inline_page_bytes);
         Ok(Part {
             positions: self.positions,
             totals: self.totals,

@@ -165,7 +165,6 @@ mod tests {
             positions: 9,
             live: None,
             pages,
-            inline_pages: Vec::new(),
         };
         let table = Part {
             shards: vec![shard],
