@@ -22,7 +22,10 @@ class Columns:
     def __init__(self, data):
         frame, seal = data[:-8], int.from_bytes(data[-8:], "little")
         check(xxh64(frame) == seal, "the seal differs")
-        content = io.BytesIO(zstandard.ZstdDecompressor().decompress(frame))
+        decoder = zstandard.ZstdDecompressor().decompressobj()
+        content = io.BytesIO(decoder.decompress(frame))
+        check(len(data) % 16 == 0, "the length is not a multiple of 16")
+        check(decoder.unused_data in [bytes(n) for n in range(16)], "the frame does not end with zeros")
         self.columns = [content]
         lengths = [self.leb128(0) for _ in range(self.leb128(0))]
         self.columns = [io.BytesIO(self.take(0, length)) for length in lengths]

@@ -106,7 +106,7 @@ def blocks_of_page(folder, own, columns):
         left -= 1
         separator = separator[:common] + columns.take(2, columns.byte(1))
         at = ends[file]
-        ends[file] += columns.octave(3, LENGTHS)
+        ends[file] += 16 * columns.octave(3, LENGTHS)
         block = shard_file(folder, file)[at : ends[file]]
         check(hash_of(block) == hashes[16 * n : 16 * n + 16], "a block has another hash")
         found.append((separator, block, file))

@@ -1,7 +1,7 @@
 //! A chunk is a page or a block as the index refers to it: the byte range of a shard, and the range of its keys. Sources
 //! are asked for chunks, and caches are keyed by them.
 //!
-//! The bytes of a chunk are a zstd frame and a *seal*, the checksum of the frame. The checksum shows that the bytes are whole.
+//! The bytes of a chunk are a zstd frame, some zeros, and a *seal*, their checksum. The checksum shows that the bytes are whole.
 //! The keys show that they are those of this chunk, as no two blocks, and no two pages, have the same range of keys. A host can
 //! forge both. A reader of a pinned manifest therefore also compares a cryptographic hash.
 
@@ -49,9 +49,14 @@ impl KeyRange {
     }
 }
 
-/// Appends the seal to a frame.
+/// The length of a chunk is a multiple of this, so that pages list blocks in less space.
+pub(super) const UNIT: usize = 16;
+
+/// Fills a frame up with zeros and appends the seal.
 #[cfg(feature = "write")]
 pub fn seal(frame: &mut Vec<u8>) {
+    let length = (frame.len() + size_of::<u64>()).next_multiple_of(UNIT);
+    frame.resize(length - size_of::<u64>(), 0);
     frame.extend_from_slice(&checksum(frame).to_le_bytes());
 }
 
@@ -90,7 +95,7 @@ impl Chunk {
             .unwrap_or_default()
     }
 
-    /// Verifies the bytes of the chunk and returns the frame without the seal.
+    /// Verifies the bytes of the chunk and returns the frame and its zeros, without the seal.
     ///
     /// # Errors
     ///

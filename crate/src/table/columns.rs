@@ -6,6 +6,7 @@
 
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
+use super::chunk::UNIT;
 use crate::leb128;
 
 /// The largest content of a frame, checked before memory is allocated. Blocks of the usual weight have some 10 kB, the
@@ -101,7 +102,8 @@ impl Columns {
         check_zstd_blocks(rest)?;
         // One byte more than stated is enough to show that the content is longer.
         let is_whole = decoder.decode_blocks(&mut rest, BlockDecodingStrategy::UptoBytes(size + 1));
-        let is_whole = is_whole.map_err(|_| ColumnError::Decode)? && rest.is_empty();
+        let is_end = rest.len() < UNIT && rest.iter().all(|byte| *byte == 0);
+        let is_whole = is_whole.map_err(|_| ColumnError::Decode)? && is_end;
         let content = decoder
             .collect()
             .filter(|content| is_whole && content.len() == size);
@@ -457,7 +459,7 @@ pub(crate) fn out_of_range(column: usize, found: u64) -> ColumnError {
     ColumnError::Value { column, found }
 }
 
-/// Compresses columns into one frame and appends the seal.
+/// Compresses columns to a sealed frame.
 #[cfg(feature = "write")]
 pub(crate) fn compress(columns: &[Vec<u8>], level: i32) -> Result<Vec<u8>, ColumnError> {
     use std::cell::RefCell;

@@ -3,7 +3,7 @@
 //! The blocks of a page are in *runs*. The blocks of a run follow one another in one file. A database that was built at once
 //! has pages of one run, in the file of the page. An update refers to the unchanged blocks of older files.
 
-use super::chunk::KeyRange;
+use super::chunk::{KeyRange, UNIT};
 use super::columns::{Bits, Columns, MAX_CONTENT, MAX_FRAME, Octaves};
 use super::hash::{ContentHash, HashList};
 use super::shard_name::{HASH_BYTES, shard_name};
@@ -22,7 +22,7 @@ const FILES: usize = 8;
 const HASHES: usize = 9;
 const COLUMNS: usize = 10;
 
-/// The code of the lengths of blocks.
+/// The code of the lengths of blocks, in units of [`UNIT`] bytes.
 const LENGTH: Octaves = Octaves {
     direct: 5,
     leading: 3,
@@ -194,6 +194,7 @@ fn parse(frame: &[u8], at: &Chunk) -> Result<Page, ChunkErrorKind> {
             *end = end.saturating_add(gap);
         }
         let length = LENGTH.join(lengths.byte()?, &mut low_bits)?;
+        let length = length.saturating_mul(UNIT as u64);
         if length == 0 || length > MAX_FRAME as u64 {
             return Err(lengths.out_of_range(length).into());
         }
@@ -285,9 +286,10 @@ pub(super) fn encode(
         columns[SEPARATOR_SHARED].push(shared as u8);
         columns[SEPARATOR_LENGTH].push((separator.len() - shared) as u8);
         columns[SEPARATORS].extend_from_slice(&separator[shared..]);
-        let (symbol, low) = LENGTH.split(*length);
+        let units = length / UNIT as u64;
+        let (symbol, low) = LENGTH.split(units);
         columns[LENGTHS].push(symbol);
-        low_bits.push(*length, low);
+        low_bits.push(units, low);
         hashes.extend_from_slice(&hash.to_bytes());
         last = separator;
     }

@@ -381,7 +381,10 @@ fn readers_accept_a_page_of_the_largest_table_whose_blocks_are_in_many_files() {
             let noise = ContentHash::of(&n.to_le_bytes()).to_bytes();
             let separator = [&(n as u32).to_be_bytes()[..], &noise].concat();
             let file = n % ends.len();
-            let (start, length) = (ends[file] + 3 * n as u64, 100 + u64::from(noise[0]) * 90);
+            let (start, length) = (
+                ends[file] + 3 * n as u64,
+                16 * (7 + u64::from(noise[0]) * 6),
+            );
             ends[file] = start + length;
             let hash = ContentHash::of(&separator);
             page::PlacedBlock {

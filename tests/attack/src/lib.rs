@@ -671,9 +671,9 @@ pub fn manifests() -> Vec<(&'static str, Vec<u8>)> {
                 )),
                 &|n| {
                     if n == 0 {
-                        format!("[\"\",1,{HASH}]")
+                        format!("[\"\",32,{HASH}]")
                     } else {
-                        format!("[\"{n:06x}\",1,{HASH}]")
+                        format!("[\"{n:06x}\",32,{HASH}]")
                     }
                 },
                 "]}]",
@@ -691,7 +691,7 @@ pub fn manifests() -> Vec<(&'static str, Vec<u8>)> {
                     };
                     let file = name(n);
                     format!(
-                        "{{\"file\":\"{file}\",\"bytes\":9,\"positions\":1,\"pages\":[[\"{separator}\",1,{HASH}]]}}"
+                        "{{\"file\":\"{file}\",\"bytes\":99,\"positions\":1,\"pages\":[[\"{separator}\",32,{HASH}]]}}"
                     )
                 },
                 "]",
