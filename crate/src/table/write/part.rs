@@ -60,22 +60,21 @@ impl Part {
 /// The pages that a part keeps include those that the whole table keeps of it.
 pub(super) fn limit_inline_pages(shards: &mut [Shard], limit: usize) {
     let pages = shards.iter_mut().flat_map(|shard| &mut shard.pages);
-    let mut pages: Vec<&mut ListedPage> = pages.collect();
+    let pages: Vec<&mut ListedPage> = pages.collect();
     let sizes = pages.iter().map(|page| page.bytes);
     if sizes.fold(0, u64::saturating_add) <= limit as u64 {
         return;
     }
     let start = Position::from(&Chess::default()).key();
     let after = pages.partition_point(|page| page.separator[..] <= *start.as_bytes());
-    let distance = |n: usize| (2 * n + 1).abs_diff(2 * after);
-    let mut nearest: Vec<usize> = (0..pages.len()).collect();
-    nearest.sort_by_key(|n| distance(*n));
+    let mut nearest: Vec<_> = pages.into_iter().enumerate().collect();
+    nearest.sort_by_key(|(n, _)| (2 * n + 1).abs_diff(2 * after));
     let mut left = limit as u64 / 3;
-    for n in nearest {
-        let fits = left.checked_sub(pages[n].bytes);
-        left = fits.unwrap_or(0);
-        if fits.is_none() {
-            pages[n].content.clear();
+    for (_, page) in nearest {
+        let rest = left.checked_sub(page.bytes);
+        left = rest.unwrap_or(0);
+        if rest.is_none() {
+            page.content.clear();
         }
     }
 }
