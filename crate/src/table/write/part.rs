@@ -55,7 +55,7 @@ impl Part {
 }
 
 /// Keeps all inline pages if they have at most `limit` bytes together. Otherwise keeps only pages next to the initial position,
-/// up to a third of the limit, because they have half of the positions of openings.
+/// up to a fifth of the limit, because most games begin in them.
 ///
 /// The pages that a part keeps include those that the whole table keeps of it.
 pub(super) fn limit_inline_pages(shards: &mut [Shard], limit: usize) {
@@ -69,7 +69,7 @@ pub(super) fn limit_inline_pages(shards: &mut [Shard], limit: usize) {
     let after = pages.partition_point(|page| page.separator[..] <= *start.as_bytes());
     let mut nearest: Vec<_> = pages.into_iter().enumerate().collect();
     nearest.sort_by_key(|(n, _)| (2 * n + 1).abs_diff(2 * after));
-    let mut left = limit as u64 / 3;
+    let mut left = limit as u64 / 5;
     for (_, page) in nearest {
         let rest = left.checked_sub(page.bytes);
         left = rest.unwrap_or(0);

@@ -24,7 +24,7 @@ pub struct WriterOptions {
     pub page_blocks: usize,
     /// Pages are inlined in the manifest if they have at most so many bytes together, which spares every first lookup a
     /// request. Default 26,000, with which a first lookup takes some 40 KiB. Of more pages, those of openings are inlined,
-    /// up to a third of these bytes.
+    /// up to a fifth of these bytes.
     pub inline_page_bytes: usize,
     /// `info` of the manifest: how the database was made.
     pub info: BTreeMap<String, String>,
