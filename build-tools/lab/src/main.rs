@@ -45,9 +45,6 @@ mod moves {
 
     #[path = "../../../build-tools/lab/src/fit_moves.rs"]
     pub mod fit_moves;
-
-    #[path = "../../../build-tools/lab/src/grow.rs"]
-    pub mod grow;
 }
 
 use std::path::{Path, PathBuf};
@@ -81,8 +78,6 @@ enum Command {
     TrainNet(network::Args),
     /// Write evaluations that are distributed like those of Lichess
     RealMix(real_mix::Args),
-    /// Write evaluations of as many positions as no file at hand has
-    Grow(moves::grow::Args),
     /// Print statistics of dumps of evaluations
     Describe(dump::Args),
     /// Fit the weights by which moves are ranked, or validate them
@@ -100,7 +95,6 @@ fn main() -> ExitCode {
         Command::Judgments(args) => judgments::run(&args),
         Command::TrainNet(args) => network::run(&args),
         Command::RealMix(args) => real_mix::run(&args),
-        Command::Grow(args) => moves::grow::run(&args),
         Command::Describe(args) => dump::describe(&args),
         Command::FitMoves(args) => moves::fit_moves::run(&args),
         Command::FitOrder(args) => fit_order::run(&args),
