@@ -203,7 +203,7 @@ fn moves_are_picked_by_weight() {
         |n: usize, m: &str, result: &str| format!("[Round \"{n}\"]\n\n1. {m} e5 {result}\n\n");
     let games: String = (0..8)
         .map(|n| game(n, "e4", "1-0"))
-        .chain((8..10).map(|n| game(n, "d4", "0-1")))
+        .chain((8..12).map(|n| game(n, "d4", "1/2-1/2")))
         .collect();
     learn(&book, &fixture.file("g.pgn", games), &[]).succeeds();
     let picked = pick(&book, START, &["--greedy"]);
@@ -211,15 +211,16 @@ fn moves_are_picked_by_weight() {
         (&picked["uci"], &picked["san"]),
         (&"e2e4".into(), &"e4".into())
     );
-    // 8 * 9/10 compared with 2 * 1/4.
+    // 8 * 9/10 compared with 4 * 3/6.
     assert!(
-        (picked["moves"][0]["chance"].as_f64().unwrap() - 7.2 / 7.7).abs() < 1e-9,
+        (picked["moves"][0]["chance"].as_f64().unwrap() - 7.2 / 9.2).abs() < 1e-9,
         "{picked}"
     );
     let random = |_| pick(&book, START, &[])["uci"].clone();
     let chosen: Vec<Value> = (0..40).map(random).collect();
+    // 40 random moves miss these bounds once in ten thousand runs.
     assert!(
-        chosen.contains(&"d2d4".into()) && chosen.iter().filter(|m| **m == "e2e4").count() > 25,
+        chosen.contains(&"d2d4".into()) && chosen.iter().filter(|m| **m == "e2e4").count() > 20,
         "{chosen:?}"
     );
     let text = shelfish([
