@@ -93,8 +93,8 @@ pub struct FileArgs {
     /// Approximate size of a file of the database, at least 1MiB; a number alone counts MiB. Later changes are uploaded in whole files
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = quantity::size(MIN_SHARD))]
     pub shard_size: u64,
-    /// Include the pages of the index in the manifest if they are not larger than this. Of larger ones, include the pages of
-    /// openings, up to a fifth of this. It saves a request of each first lookup in these pages; 0: never, a number alone counts MiB
+    /// Include the pages of the index in the manifest if they are not larger than this. If they are larger, include
+    /// only the pages of openings, up to a fifth of this. It saves a request of each first lookup there; 0: never, a number alone counts MiB
     #[arg(long, value_name = "SIZE", default_value = "26000B", value_parser = quantity::size(0))]
     pub inline_pages: u64,
 }

@@ -23,8 +23,8 @@ pub struct WriterOptions {
     /// About how many blocks a page has; default 1,024. See [`page_blocks`].
     pub page_blocks: usize,
     /// Pages are inlined in the manifest if they have at most so many bytes together, which spares every first lookup a
-    /// request. Default 26,000, with which a first lookup takes some 40 KiB. Of more pages, those of openings are inlined,
-    /// up to a fifth of these bytes.
+    /// request. Default 26,000, with which a first lookup takes some 40 KiB. If they have more, only the pages around
+    /// the initial position are inlined, up to a fifth of these bytes.
     pub inline_page_bytes: usize,
     /// `info` of the manifest: how the database was made.
     pub info: BTreeMap<String, String>,
@@ -215,7 +215,7 @@ impl<R: Record> TableWriter<R> {
     fn close(&mut self, mut shard: OpenShard) -> Result<(), WriteError> {
         let pages = core::mem::replace(&mut shard.pages, Cutter::new(1));
         shard.closed.extend(pages.finish());
-        let (mut pages, mut page_bytes, mut lists) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut pages, mut lists) = (Vec::new(), Vec::new());
         for blocks in core::mem::take(&mut shard.closed) {
             let start = shard.bytes + lists.len() as u64;
             let (bytes, list) =
@@ -228,14 +228,15 @@ impl<R: Record> TableWriter<R> {
                 separator,
                 bytes: bytes.len() as u64,
                 hash: ContentHash::of(&bytes),
-                content: bytes.clone(),
+                content: bytes,
                 start: 0,
             });
             lists.extend_from_slice(&list);
-            page_bytes.extend_from_slice(&bytes);
         }
         shard.write(&lists)?;
-        shard.write(&page_bytes)?;
+        pages
+            .iter()
+            .try_for_each(|page: &ListedPage| shard.write(&page.content))?;
         let file = shard
             .file
             .into_inner()
